@@ -1,0 +1,207 @@
+"""Everything that can go wrong, in one place: result codes, extended codes and exact message texts.
+
+One exception class, :class:`SqlError`, carries what SQLite's API reports: primary code, extended code, message and, where the
+parser or the name resolver knows it, the offset of the offending token in the statement text.  Every message that a user can
+see is born in this module: other rooms say ``raise errors.unique_failed(...)`` and never spell a text themselves.
+
+``offset`` is a character offset into the SQL text handed to ``parse``; the shell turns it into its caret block.
+
+The error tree::
+
+    SqlError                      code, extended, message, offset
+    +-- Interrupted               code 9
+    +-- Restart (not an error)    private: see exec/vector
+
+Follows the manual's "Result and Error Codes".
+"""
+from __future__ import annotations
+
+OK = 0
+ERROR = 1
+INTERNAL = 2
+PERM = 3
+ABORT = 4
+BUSY = 5
+LOCKED = 6
+NOMEM = 7
+READONLY = 8
+INTERRUPT = 9
+IOERR = 10
+CORRUPT = 11
+NOTFOUND = 12
+FULL = 13
+CANTOPEN = 14
+PROTOCOL = 15
+EMPTY = 16
+SCHEMA = 17
+TOOBIG = 18
+CONSTRAINT = 19
+MISMATCH = 20
+MISUSE = 21
+NOLFS = 22
+AUTH = 23
+FORMAT = 24
+RANGE = 25
+NOTADB = 26
+
+CONSTRAINT_CHECK = 275
+CONSTRAINT_COMMITHOOK = 531
+CONSTRAINT_FOREIGNKEY = 787
+CONSTRAINT_FUNCTION = 1043
+CONSTRAINT_NOTNULL = 1299
+CONSTRAINT_PRIMARYKEY = 1555
+CONSTRAINT_TRIGGER = 1811
+CONSTRAINT_UNIQUE = 2067
+CONSTRAINT_VTAB = 2323
+CONSTRAINT_ROWID = 2579
+CONSTRAINT_DATATYPE = 3091
+BUSY_SNAPSHOT = 517
+BUSY_RECOVERY = 261
+READONLY_ROLLBACK = 776
+READONLY_DIRECTORY = 1544
+CANTOPEN_ISDIR = 526
+IOERR_READ = 266
+IOERR_SHORT_READ = 522
+IOERR_WRITE = 778
+IOERR_FSYNC = 1034
+ABORT_ROLLBACK = 516
+
+
+class SqlError(Exception):
+    """An SQLite error: ``code`` (primary), ``extended`` code, ``message`` and optional character ``offset`` in the SQL text."""
+
+    def __init__(self, code: int, message: str, extended: int = 0, offset: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.extended = extended or code
+        self.message = message
+        self.offset = offset
+
+
+class Interrupted(SqlError):
+    """Raised at a safe point after an interrupt was requested."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERRUPT, "interrupted")
+
+
+# --- parsing ---------------------------------------------------------------------------------------------------------------
+
+
+def syntax_error(token: str, offset: int | None) -> SqlError:
+    return SqlError(ERROR, f'near "{token}": syntax error', offset=offset)
+
+
+def incomplete_input() -> SqlError:
+    return SqlError(ERROR, "incomplete input")
+
+
+def unrecognized_token(token: str, offset: int) -> SqlError:
+    return SqlError(ERROR, f'unrecognized token: "{token}"', offset=offset)
+
+
+# --- names and expressions ---------------------------------------------------------------------------------------------------
+
+
+def plain(message: str, offset: int | None = None) -> SqlError:
+    """A code-1 error whose text is complete as given (used by the constructors below and for texts that are data)."""
+    return SqlError(ERROR, message, offset=offset)
+
+
+def no_such_table(name: str) -> SqlError:
+    return plain(f"no such table: {name}")
+
+
+def no_such_column(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"no such column: {name}", offset)
+
+
+def ambiguous_column(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"ambiguous column name: {name}", offset)
+
+
+def no_such_function(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"no such function: {name}", offset)
+
+
+def wrong_argument_count(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"wrong number of arguments to function {name}()", offset)
+
+
+def no_such_collation(name: str) -> SqlError:
+    return plain(f"no such collation sequence: {name}")
+
+
+# --- running -------------------------------------------------------------------------------------------------------------------
+
+
+def integer_overflow() -> SqlError:
+    return plain("integer overflow")
+
+
+def datatype_mismatch() -> SqlError:
+    return SqlError(MISMATCH, "datatype mismatch")
+
+
+def string_or_blob_too_big() -> SqlError:
+    return SqlError(TOOBIG, "string or blob too big")
+
+
+def unique_failed(columns: str, extended: int = CONSTRAINT_UNIQUE) -> SqlError:
+    """``columns`` is the ready list ``t.a, t.b`` or ``index 'name'``."""
+    return SqlError(CONSTRAINT, f"UNIQUE constraint failed: {columns}", extended)
+
+
+def not_null_failed(table: str, column: str) -> SqlError:
+    return SqlError(CONSTRAINT, f"NOT NULL constraint failed: {table}.{column}", CONSTRAINT_NOTNULL)
+
+
+def check_failed(name: str) -> SqlError:
+    return SqlError(CONSTRAINT, f"CHECK constraint failed: {name}", CONSTRAINT_CHECK)
+
+
+def foreign_key_failed() -> SqlError:
+    return SqlError(CONSTRAINT, "FOREIGN KEY constraint failed", CONSTRAINT_FOREIGNKEY)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------------------
+
+
+def corrupt() -> SqlError:
+    return SqlError(CORRUPT, "database disk image is malformed")
+
+
+def malformed_schema(name: str, detail: str = "") -> SqlError:
+    return SqlError(CORRUPT, f"malformed database schema ({name})" + (f" - {detail}" if detail else ""))
+
+
+def not_a_database() -> SqlError:
+    return SqlError(NOTADB, "file is not a database")
+
+
+def busy(extended: int = BUSY) -> SqlError:
+    return SqlError(BUSY, "database is locked", extended)
+
+
+def table_locked(table: str) -> SqlError:
+    return SqlError(LOCKED, f"database table is locked: {table}")
+
+
+def readonly(extended: int = READONLY) -> SqlError:
+    return SqlError(READONLY, "attempt to write a readonly database", extended)
+
+
+def cannot_open(extended: int = CANTOPEN) -> SqlError:
+    return SqlError(CANTOPEN, "unable to open database file", extended)
+
+
+def full() -> SqlError:
+    return SqlError(FULL, "database or disk is full")
+
+
+def io_error(extended: int = IOERR) -> SqlError:
+    return SqlError(IOERR, "disk I/O error", extended)
+
+
+def misuse() -> SqlError:
+    return SqlError(MISUSE, "bad parameter or other API misuse")
