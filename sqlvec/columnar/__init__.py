@@ -1,0 +1,1 @@
+"""The columnar layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The columnar.kernels layer: see ARCHITECTURE.md."""

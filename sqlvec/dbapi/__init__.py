@@ -1,0 +1,1 @@
+"""The dbapi layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The exec layer: see ARCHITECTURE.md."""

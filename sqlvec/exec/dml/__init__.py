@@ -1,0 +1,1 @@
+"""The exec.dml layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The exec.row layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The exec.vector layer: see ARCHITECTURE.md."""

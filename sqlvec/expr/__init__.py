@@ -1,0 +1,1 @@
+"""The expr layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The functions layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The pages layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The pages.columns layer: see ARCHITECTURE.md."""

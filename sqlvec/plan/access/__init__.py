@@ -1,0 +1,1 @@
+"""The plan.access layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The plan.rewrite layer: see ARCHITECTURE.md."""

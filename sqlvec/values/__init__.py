@@ -1,0 +1,1 @@
+"""The values layer: see ARCHITECTURE.md."""

@@ -1,0 +1,1 @@
+"""The vtab layer: see ARCHITECTURE.md."""
