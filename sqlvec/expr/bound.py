@@ -1,0 +1,523 @@
+"""Bound expressions: what the binder makes of the AST, and the only expression form that planner and both engines know.
+
+Idea: a bound expression has no names left.  A column is ``Column(source, number)``: ``source`` is an integer unique in the whole
+statement (FROM items, operator outputs, NEW/OLD rows), ``number`` the column in that source (-1 = the rowid).  Affinity and collation
+of comparisons are decided by the binder and stored on the comparison.
+
+Environment of evaluation: an expression is always emitted against a *layout*, the columns its operator's input row has.  A Column
+whose (source, number) is not in the layout belongs to an enclosing query (a correlated reference, NEW/OLD of a trigger): it is an
+*outer value*, handed in from outside.
+
+Invariants
+1. Nodes are immutable once built; rewriting builds new nodes (``Expression.replace``).
+2. ``affinity`` is a constant of values.storage or None (no affinity); ``collation`` a collation name or None;
+   ``explicit`` is True where the collation comes from a COLLATE operator inside.
+3. Children are found through ``children()`` only: every node class lists its child slots in ``CHILD`` (single) and ``CHILDREN`` (tuples).
+
+Follows "SQL Language Expressions" and "Datatypes In SQLite" of the manual.
+"""
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from sqlvec.functions.registry import AggregateFunction, ScalarFunction
+    from sqlvec.schema.objects import Table
+
+
+class Expression:
+    """Base of all bound expressions."""
+
+    __slots__ = ("affinity", "collation", "explicit")
+    CHILD: tuple[str, ...] = ()
+    CHILDREN: tuple[str, ...] = ()
+    affinity: str | None
+    collation: str | None
+    explicit: bool
+
+    def __init__(self) -> None:
+        self.affinity = None
+        self.collation = None
+        self.explicit = False
+
+    def _fields(self) -> Iterator[str]:
+        for cls in type(self).__mro__:
+            yield from getattr(cls, "__slots__", ())
+
+    def children(self) -> Iterator[Expression]:
+        """All direct sub-expressions, left to right (not the insides of sub-queries)."""
+        for name in self.CHILD:
+            child = getattr(self, name)
+            if child is not None:
+                yield child
+        for name in self.CHILDREN:
+            yield from getattr(self, name)
+
+    def walk(self) -> Iterator[Expression]:
+        """This node and all below it, without Python recursion (expressions may be 1,000 deep)."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(list(node.children())))
+
+    def replace(self, change: Callable[[Expression], Expression | None]) -> Expression:
+        """A copy in which ``change(node)``, tried on each node from the top, replaces the node where it returns one; unchanged parts are shared."""
+        new = change(self)
+        if new is not None:
+            return new
+        copy = None
+        for name in self.CHILD:
+            child = getattr(self, name)
+            if child is not None:
+                new_child = child.replace(change)
+                if new_child is not child:
+                    copy = copy or self.copy()
+                    setattr(copy, name, new_child)
+        for name in self.CHILDREN:
+            items = getattr(self, name)
+            new_items = tuple(item.replace(change) for item in items)
+            if any(a is not b for a, b in zip(items, new_items, strict=True)):
+                copy = copy or self.copy()
+                setattr(copy, name, new_items)
+        return copy or self
+
+    def copy(self) -> Any:
+        new = object.__new__(type(self))
+        for name in self._fields():
+            setattr(new, name, getattr(self, name))
+        return new
+
+    def key(self) -> tuple[Any, ...]:
+        """A hashable key: equal keys mean the same value in the same environment (used to match index and GROUP BY expressions)."""
+        parts: list[Any] = [type(self).__name__]
+        for name in self._fields():
+            if name in ("affinity", "explicit", "name", "table"):
+                continue
+            parts.append(_key_part(getattr(self, name)))
+        return tuple(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).__slots__ if name != "table")
+        return f"{type(self).__name__}({inner})"
+
+
+def _key_part(value: Any) -> Any:
+    if isinstance(value, Expression):
+        return value.key()
+    if isinstance(value, tuple):
+        return tuple(_key_part(item) for item in value)
+    if isinstance(value, (int, float, bytes, str)) or value is None:
+        return (type(value).__name__, value)
+    return id(value)
+
+
+class Literal(Expression):
+    """A constant: None, int, float, str or bytes."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+class Parameter(Expression):
+    """Bound parameter number ``index`` (1-based); unbound is NULL."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        super().__init__()
+        self.index = index
+
+
+class Column(Expression):
+    """Column ``number`` (-1 = rowid) of ``source``.  ``name`` is for humans; ``not_null`` says the declared constraint excludes NULL and the source
+    is not on the null side of an outer join; ``table`` is the schema object when the source is a table, else None."""
+
+    __slots__ = ("name", "not_null", "number", "source", "table")
+
+    def __init__(self, source: int, number: int, name: str = "", affinity: str | None = None, collation: str | None = None,
+                 not_null: bool = False, table: Table | None = None) -> None:
+        self.affinity = affinity
+        self.collation = collation
+        self.explicit = False
+        self.source = source
+        self.number = number
+        self.name = name
+        self.not_null = not_null
+        self.table = table
+
+    def key(self) -> tuple[Any, ...]:
+        return ("Column", self.source, self.number)
+
+
+class Unary(Expression):
+    """``operator`` is '-', '+', '~' or 'NOT'.  '+' does nothing but remove the affinity."""
+
+    __slots__ = ("operand", "operator")
+    CHILD = ("operand",)
+
+    def __init__(self, operator: str, operand: Expression) -> None:
+        super().__init__()
+        self.operator = operator
+        self.operand = operand
+
+
+class Binary(Expression):
+    """``operator`` is one of + - * / % || & | << >> -> ->> ."""
+
+    __slots__ = ("left", "operator", "right")
+    CHILD = ("left", "right")
+
+    def __init__(self, operator: str, left: Expression, right: Expression) -> None:
+        super().__init__()
+        self.operator = operator
+        self.left = left
+        self.right = right
+
+
+class Compare(Expression):
+    """``operator``: = <> < <= > >= IS 'IS NOT'.  ``applied`` is the affinity to apply to both operands before comparing (NUMERIC or TEXT
+    or None), ``using`` the collation name to compare text with."""
+
+    __slots__ = ("applied", "left", "operator", "right", "using")
+    CHILD = ("left", "right")
+
+    def __init__(self, operator: str, left: Expression, right: Expression, applied: str | None = None, using: str = "BINARY") -> None:
+        super().__init__()
+        self.operator = operator
+        self.left = left
+        self.right = right
+        self.applied = applied
+        self.using = using
+
+
+class RowCompare(Expression):
+    """Row values: ``left`` and ``right`` are tuples of expressions of equal length, compared with ``comparisons[i]`` (Compare nodes of
+    operator '=' that carry affinity and collation of each pair)."""
+
+    __slots__ = ("comparisons", "operator")
+    CHILDREN = ("comparisons",)
+
+    def __init__(self, operator: str, comparisons: tuple[Compare, ...]) -> None:
+        super().__init__()
+        self.operator = operator
+        self.comparisons = comparisons
+
+
+class And(Expression):
+    """N-ary AND, left to right, three-valued."""
+
+    __slots__ = ("operands",)
+    CHILDREN = ("operands",)
+
+    def __init__(self, operands: tuple[Expression, ...]) -> None:
+        super().__init__()
+        self.operands = operands
+
+
+class Or(Expression):
+    """N-ary OR, left to right, three-valued."""
+
+    __slots__ = ("operands",)
+    CHILDREN = ("operands",)
+
+    def __init__(self, operands: tuple[Expression, ...]) -> None:
+        super().__init__()
+        self.operands = operands
+
+
+class IsNull(Expression):
+    """``x IS NULL`` / ``x IS NOT NULL`` (also ISNULL, NOTNULL)."""
+
+    __slots__ = ("negated", "operand")
+    CHILD = ("operand",)
+
+    def __init__(self, operand: Expression, negated: bool) -> None:
+        super().__init__()
+        self.operand = operand
+        self.negated = negated
+
+
+class IsTruth(Expression):
+    """``x IS [NOT] TRUE`` / ``x IS [NOT] FALSE``: ``wanted`` True or False, ``negated`` for IS NOT."""
+
+    __slots__ = ("negated", "operand", "wanted")
+    CHILD = ("operand",)
+
+    def __init__(self, operand: Expression, wanted: bool, negated: bool) -> None:
+        super().__init__()
+        self.operand = operand
+        self.wanted = wanted
+        self.negated = negated
+
+
+class Between(Expression):
+    """``operand`` evaluated once; ``low`` is the Compare '>=' and ``high`` the Compare '<=', both with ``operand`` as left side."""
+
+    __slots__ = ("high", "low", "negated", "operand")
+    CHILD = ("low", "high")          # the operand appears in both; emitters evaluate it once
+
+    def __init__(self, operand: Expression, low: Compare, high: Compare, negated: bool) -> None:
+        super().__init__()
+        self.operand = operand
+        self.low = low
+        self.high = high
+        self.negated = negated
+
+
+class InList(Expression):
+    """``operand [NOT] IN (items)``; ``applied`` affinity is applied to operand and items, ``using`` the collation."""
+
+    __slots__ = ("applied", "items", "negated", "operand", "using")
+    CHILD = ("operand",)
+    CHILDREN = ("items",)
+
+    def __init__(self, operand: Expression, items: tuple[Expression, ...], negated: bool, applied: str | None, using: str) -> None:
+        super().__init__()
+        self.operand = operand
+        self.items = items
+        self.negated = negated
+        self.applied = applied
+        self.using = using
+
+
+class InSubquery(Expression):
+    """``(operands) [NOT] IN (SELECT ...)``: one affinity and collation per operand."""
+
+    __slots__ = ("applied", "negated", "operands", "subquery", "using")
+    CHILDREN = ("operands",)
+
+    def __init__(self, operands: tuple[Expression, ...], subquery: Subquery, negated: bool,
+                 applied: tuple[str | None, ...], using: tuple[str, ...]) -> None:
+        super().__init__()
+        self.operands = operands
+        self.subquery = subquery
+        self.negated = negated
+        self.applied = applied
+        self.using = using
+
+
+class Exists(Expression):
+    """``EXISTS (SELECT ...)``; NOT EXISTS is Unary NOT of it."""
+
+    __slots__ = ("subquery",)
+
+    def __init__(self, subquery: Subquery) -> None:
+        super().__init__()
+        self.subquery = subquery
+
+
+class ScalarSubquery(Expression):
+    """Column ``number`` of the first row of a sub-query, NULL when it has none (row values share one Subquery)."""
+
+    __slots__ = ("number", "subquery")
+
+    def __init__(self, subquery: Subquery, number: int = 0) -> None:
+        super().__init__()
+        self.subquery = subquery
+        self.number = number
+
+
+class Case(Expression):
+    """``whens`` are conditions (already comparisons when the CASE has a base expression), ``thens`` results, ``otherwise`` or None.
+
+    With a base expression ``base`` is set and each when is ``Compare('=', base, value)``: the base is evaluated once."""
+
+    __slots__ = ("base", "otherwise", "thens", "whens")
+    CHILD = ("otherwise",)
+    CHILDREN = ("whens", "thens")
+
+    def __init__(self, base: Expression | None, whens: tuple[Expression, ...], thens: tuple[Expression, ...], otherwise: Expression | None) -> None:
+        super().__init__()
+        self.base = base
+        self.whens = whens
+        self.thens = thens
+        self.otherwise = otherwise
+
+
+class Cast(Expression):
+    """CAST to the affinity ``target``."""
+
+    __slots__ = ("operand", "target")
+    CHILD = ("operand",)
+
+    def __init__(self, operand: Expression, target: str) -> None:
+        super().__init__()
+        self.operand = operand
+        self.target = target
+        self.affinity = target
+        self.collation = operand.collation
+
+
+class Collate(Expression):
+    """``operand COLLATE name``."""
+
+    __slots__ = ("operand",)
+    CHILD = ("operand",)
+
+    def __init__(self, operand: Expression, collation: str) -> None:
+        super().__init__()
+        self.operand = operand
+        self.affinity = operand.affinity
+        self.collation = collation
+        self.explicit = True
+
+
+class Call(Expression):
+    """A scalar function.  ``function`` is the registry's entry; ``using`` the collation for functions that compare (min, max, nullif).
+    LIKE, GLOB, REGEXP and MATCH are calls with ``operator`` set and the pattern as first argument; coalesce, ifnull, iif, nullif, likely ... are calls
+    too: emitters special-case them by ``function.name``."""
+
+    __slots__ = ("arguments", "function", "operator", "using")
+    CHILDREN = ("arguments",)
+
+    def __init__(self, function: ScalarFunction, arguments: tuple[Expression, ...], using: str = "BINARY", operator: str | None = None) -> None:
+        super().__init__()
+        self.function = function
+        self.arguments = arguments
+        self.using = using
+        self.operator = operator
+
+
+class AggregateCall(Expression):
+    """An aggregate in a query block's result list, HAVING or ORDER BY.  Lowering replaces it by a Column of the Aggregate node's output."""
+
+    __slots__ = ("arguments", "condition", "distinct", "function", "star", "using")
+    CHILD = ("condition",)
+    CHILDREN = ("arguments",)
+
+    def __init__(self, function: AggregateFunction, arguments: tuple[Expression, ...], distinct: bool = False,
+                 condition: Expression | None = None, using: str = "BINARY", star: bool = False) -> None:
+        super().__init__()
+        self.function = function
+        self.arguments = arguments
+        self.distinct = distinct
+        self.condition = condition          # FILTER (WHERE ...)
+        self.using = using                  # collation of DISTINCT and of min/max
+        self.star = star
+
+
+class OrderTerm:
+    """One ORDER BY term: ``expression``, ``descending``, ``nulls_last`` (None = the default: first when ascending), ``collation`` name."""
+
+    __slots__ = ("collation", "descending", "expression", "nulls_last")
+
+    def __init__(self, expression: Expression, descending: bool = False, nulls_last: bool | None = None, collation: str = "BINARY") -> None:
+        self.expression = expression
+        self.descending = descending
+        self.nulls_last = nulls_last
+        self.collation = collation
+
+    def __repr__(self) -> str:
+        return f"OrderTerm({self.expression!r}, descending={self.descending}, nulls_last={self.nulls_last}, {self.collation})"
+
+    def key(self) -> tuple[Any, ...]:
+        return (self.expression.key(), self.descending, self.nulls_last, self.collation)
+
+
+class Frame:
+    """A window frame: ``unit`` ROWS | RANGE | GROUPS; bounds are ('UNBOUNDED PRECEDING' | 'PRECEDING' | 'CURRENT ROW' | 'FOLLOWING' |
+    'UNBOUNDED FOLLOWING', expression or None); ``exclude`` 'NO OTHERS' | 'CURRENT ROW' | 'GROUP' | 'TIES'."""
+
+    __slots__ = ("end", "exclude", "start", "unit")
+
+    def __init__(self, unit: str = "RANGE", start: tuple[str, Expression | None] = ("UNBOUNDED PRECEDING", None),
+                 end: tuple[str, Expression | None] = ("CURRENT ROW", None), exclude: str = "NO OTHERS") -> None:
+        self.unit = unit
+        self.start = start
+        self.end = end
+        self.exclude = exclude
+
+    def key(self) -> tuple[Any, ...]:
+        return (self.unit, self.start[0], _key_part(self.start[1]), self.end[0], _key_part(self.end[1]), self.exclude)
+
+
+class Window:
+    """A window definition: partition expressions (with collations), order terms and frame; equal ``key()`` share one pass."""
+
+    __slots__ = ("frame", "order", "partition")
+
+    def __init__(self, partition: tuple[Expression, ...], order: tuple[OrderTerm, ...], frame: Frame) -> None:
+        self.partition = partition
+        self.order = order
+        self.frame = frame
+
+    def key(self) -> tuple[Any, ...]:
+        return (tuple(_key_part(part) for part in self.partition), tuple(term.key() for term in self.order), self.frame.key())
+
+
+class WindowCall(Expression):
+    """A window function (or an aggregate used as one).  Lowering replaces it by a Column of the Window node's output."""
+
+    __slots__ = ("arguments", "condition", "function", "star", "using", "window")
+    CHILD = ("condition",)
+    CHILDREN = ("arguments",)
+
+    def __init__(self, function: Any, arguments: tuple[Expression, ...], window: Window, condition: Expression | None = None,
+                 using: str = "BINARY", star: bool = False) -> None:
+        super().__init__()
+        self.function = function
+        self.arguments = arguments
+        self.window = window
+        self.condition = condition
+        self.using = using
+        self.star = star
+
+    def key(self) -> tuple[Any, ...]:
+        return ("WindowCall", id(self.function), _key_part(self.arguments), _key_part(self.condition), self.window.key(), self.using, self.star)
+
+
+class Raise(Expression):
+    """RAISE(action, message) in a trigger program: action IGNORE | ROLLBACK | ABORT | FAIL."""
+
+    __slots__ = ("action", "message")
+
+    def __init__(self, action: str, message: str | None) -> None:
+        super().__init__()
+        self.action = action
+        self.message = message
+
+
+class Subquery:
+    """A query nested in an expression: the logical ``query`` until lowering sets ``plan`` (a physical node).
+
+    ``number`` is the per-statement SELECT number (EXPLAIN QUERY PLAN prints it); ``outer`` are the columns of enclosing queries that it refers to:
+    empty = uncorrelated, evaluated once per statement run and remembered in the activation under ``slot``."""
+
+    __slots__ = ("number", "outer", "plan", "query", "slot")
+
+    def __init__(self, query: Any, number: int, slot: int) -> None:
+        self.query = query
+        self.number = number
+        self.slot = slot
+        self.plan: Any = None
+        self.outer: tuple[Column, ...] = ()
+
+
+def columns_of(expression: Expression) -> set[tuple[int, int]]:
+    """All (source, number) that an expression reads, those read inside its sub-queries (their outer references) included."""
+    found: set[tuple[int, int]] = set()
+    for node in expression.walk():
+        if isinstance(node, Column):
+            found.add((node.source, node.number))
+        else:
+            subquery = getattr(node, "subquery", None)
+            if subquery is not None:
+                found.update((column.source, column.number) for column in subquery.outer)
+    return found
+
+
+def sources_of(expression: Expression) -> set[int]:
+    """The sources that an expression reads."""
+    return {source for source, _ in columns_of(expression)}

@@ -1,0 +1,199 @@
+"""The logical query: what the binder delivers and the rewrite rules work on.
+
+One :class:`Block` is one SELECT core as SQLite's planner sees it: a result list, FROM items, AND-split conditions, grouping, ordering, limit.
+``Compound`` chains blocks; ``ValuesQuery`` is VALUES; ``RecursiveQuery`` a recursive CTE.  All expressions are bound (expr/bound.py).
+
+Unlike bound expressions, logical nodes are mutable: rewriting works in place, in the order of the rules.
+
+Every query has ``names`` (result column names), ``number`` (its SELECT number, counted in parse order from 1, printed by EXPLAIN QUERY PLAN) and,
+through ``results()``, one bound expression per result column (for compounds those of the first arm: they carry affinity and collation).
+
+Follows "SELECT", "The WITH Clause", "Window Functions" of the manual; facts: the planner's order of transformations.
+"""
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlvec.expr.bound import AggregateCall, Expression, OrderTerm, WindowCall
+    from sqlvec.schema.objects import Table
+
+
+class Condition:
+    """One AND-term of WHERE, or of an ON/USING clause appended to it.
+
+    ``outer_on`` = source of the right table when the term came from the ON clause of an outer join (it then only decides matching for that table),
+    ``inner_on`` = source of the right table when it came from an inner join's ON."""
+
+    __slots__ = ("expression", "inner_on", "outer_on")
+
+    def __init__(self, expression: Expression, outer_on: int | None = None, inner_on: int | None = None) -> None:
+        self.expression = expression
+        self.outer_on = outer_on
+        self.inner_on = inner_on
+
+    def __repr__(self) -> str:
+        return f"Condition({self.expression!r}, outer_on={self.outer_on}, inner_on={self.inner_on})"
+
+
+class FromItem:
+    """One FROM item.  Exactly one of ``table`` (ordinary or virtual table; ``arguments`` for table-valued functions), ``query``
+    (sub-query, view or CTE body) or ``recursive`` (the RecursiveQuery whose current row is read) is set.
+
+    ``left``/``right``: this item is the right operand of a LEFT / RIGHT join (FULL = both); ``cross``: CROSS JOIN; ``left_of_right``: some later item
+    is joined by RIGHT or FULL ("LTORJ").  ``label`` is what EXPLAIN QUERY PLAN prints (alias, else name, else ``(subquery-N)``).
+    ``columns`` are the names of the item's columns, ``used`` collects the column numbers that the statement reads.
+    ``cte`` identifies a CTE: items of one CTE share the object; ``cte.references`` counts them."""
+
+    __slots__ = ("alias", "arguments", "columns", "cross", "cte", "database", "index_name", "is_correlated", "label", "left", "left_of_right",
+                 "name", "not_indexed", "query", "recursive", "right", "source", "table", "used")
+
+    def __init__(self, source: int, name: str) -> None:
+        self.source = source
+        self.name = name
+        self.alias: str | None = None
+        self.label = name
+        self.table: Table | None = None
+        self.database = 0
+        self.arguments: tuple[Expression, ...] | None = None
+        self.query: Query | None = None
+        self.recursive: RecursiveQuery | None = None
+        self.cte: CteUse | None = None
+        self.left = False
+        self.right = False
+        self.cross = False
+        self.left_of_right = False
+        self.index_name: str | None = None       # INDEXED BY
+        self.not_indexed = False
+        self.is_correlated = False
+        self.columns: tuple[str, ...] = ()
+        self.used: set[int] = set()
+
+    def __repr__(self) -> str:
+        return f"FromItem({self.source}, {self.label})"
+
+
+class CteUse:
+    """A common table expression shared by its uses: ``materialized`` True / False / None (no hint), ``references`` in the statement."""
+
+    __slots__ = ("materialized", "name", "references")
+
+    def __init__(self, name: str, materialized: bool | None) -> None:
+        self.name = name
+        self.materialized = materialized
+        self.references = 0
+
+
+class Query:
+    """Base of all query forms.  ``limit``/``offset`` are bound expressions or None; ``order_by`` terms refer to FROM sources (Block) or,
+    for the others, are ``Column(source=self.output_source, number=k)`` of the result."""
+
+    __slots__ = ("limit", "names", "number", "offset", "order_by", "output_source")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.names: tuple[str, ...] = ()
+        self.order_by: tuple[OrderTerm, ...] = ()
+        self.limit: Expression | None = None
+        self.offset: Expression | None = None
+        self.output_source = -1
+
+    def results(self) -> tuple[Expression, ...]:
+        raise NotImplementedError
+
+
+class Block(Query):
+    """A SELECT core.  ``group_by`` None = no GROUP BY clause; ``is_aggregate`` also without GROUP BY when an aggregate occurs.
+
+    ``aggregates`` are the distinct AggregateCall nodes (in order of appearance: result list, ORDER BY, HAVING) and ``windows`` the WindowCall nodes of the
+    block; the expressions still contain them in place."""
+
+    __slots__ = ("aggregates", "conditions", "distinct", "from_items", "group_by", "having", "is_aggregate", "result", "windows")
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.result: tuple[Expression, ...] = ()
+        self.from_items: list[FromItem] = []
+        self.conditions: list[Condition] = []
+        self.group_by: tuple[Expression, ...] | None = None
+        self.having: Expression | None = None
+        self.distinct = False
+        self.is_aggregate = False
+        self.aggregates: list[AggregateCall] = []
+        self.windows: list[WindowCall] = []
+
+    def results(self) -> tuple[Expression, ...]:
+        return self.result
+
+
+class Compound(Query):
+    """``arms[0] op[0] arms[1] op[1] ...`` left-associative; operators 'UNION ALL' | 'UNION' | 'INTERSECT' | 'EXCEPT'.
+
+    ``collations`` per result column (that of the left-most arm having one)."""
+
+    __slots__ = ("arms", "collations", "operators")
+
+    def __init__(self, number: int, arms: list[Query], operators: list[str]) -> None:
+        super().__init__(number)
+        self.arms = arms
+        self.operators = operators
+        self.collations: tuple[str, ...] = ()
+
+    def results(self) -> tuple[Expression, ...]:
+        return self.arms[0].results()
+
+
+class ValuesQuery(Query):
+    """VALUES (...), (...): ``rows`` of bound expressions."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, number: int, rows: list[tuple[Expression, ...]]) -> None:
+        super().__init__(number)
+        self.rows = rows
+
+    def results(self) -> tuple[Expression, ...]:
+        return self.rows[0]
+
+
+class RecursiveQuery(Query):
+    """A recursive CTE: ``setup`` query, ``steps`` (queries that read the current row through a FromItem with ``recursive`` set to this),
+    ``distinct`` for UNION; ``order_by`` (on its output columns), ``limit`` and ``offset`` rule the queue."""
+
+    __slots__ = ("collations", "distinct", "setup", "steps")
+
+    def __init__(self, number: int, setup: Query, steps: list[Query], distinct: bool) -> None:
+        super().__init__(number)
+        self.setup = setup
+        self.steps = steps
+        self.distinct = distinct
+        self.collations: tuple[str, ...] = ()
+
+    def results(self) -> tuple[Expression, ...]:
+        return self.setup.results()
+
+
+class BoundStatement:
+    """A bound SELECT: the query and what the whole statement shares: a source-number counter, a slot counter for sub-queries, SELECT counter."""
+
+    __slots__ = ("next_number", "next_slot", "next_source", "parameters", "query")
+
+    def __init__(self) -> None:
+        self.query: Any = None
+        self.next_source = 0
+        self.next_slot = 0
+        self.next_number = 1
+        self.parameters: list[str | None] = []       # name of parameter i+1, None for '?'
+
+    def new_source(self) -> int:
+        self.next_source += 1
+        return self.next_source - 1
+
+    def new_slot(self) -> int:
+        self.next_slot += 1
+        return self.next_slot - 1
+
+    def new_number(self) -> int:
+        self.next_number += 1
+        return self.next_number - 1
