@@ -1,1 +1,1 @@
-"""The values layer: see ARCHITECTURE.md."""
+"""Values: what flows through a statement. Storage classes, affinity, text, numbers as text, comparison, arithmetic."""
