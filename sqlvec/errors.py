@@ -64,6 +64,9 @@ IOERR_READ = 266
 IOERR_SHORT_READ = 522
 IOERR_WRITE = 778
 IOERR_FSYNC = 1034
+IOERR_TRUNCATE = 1546
+IOERR_FSTAT = 1802
+IOERR_DELETE = 2570
 ABORT_ROLLBACK = 516
 
 
@@ -162,6 +165,54 @@ def check_failed(name: str) -> SqlError:
 
 def foreign_key_failed() -> SqlError:
     return SqlError(CONSTRAINT, "FOREIGN KEY constraint failed", CONSTRAINT_FOREIGNKEY)
+
+
+def not_authorized() -> SqlError:
+    return plain("not authorized")
+
+
+def unusable_function(name: str) -> SqlError:
+    return plain(f"unable to use function {name} in the requested context")
+
+
+def escape_not_single() -> SqlError:
+    return plain("ESCAPE expression must be a single character")
+
+
+def pattern_too_complex() -> SqlError:
+    return plain("LIKE or GLOB pattern too complex")
+
+
+def ntile_argument() -> SqlError:
+    return plain("argument of ntile must be a positive integer")
+
+
+def nth_value_argument() -> SqlError:
+    return plain("second argument to nth_value must be a positive integer")
+
+
+def malformed_json() -> SqlError:
+    return plain("malformed JSON")
+
+
+def json_path_error(rest: str) -> SqlError:
+    return plain(f"JSON path error near '{rest}'")
+
+
+def json_blob() -> SqlError:
+    return plain("JSON cannot hold BLOB values")
+
+
+def json_odd_arguments(name: str) -> SqlError:
+    return plain(f"{name}() needs an odd number of arguments")
+
+
+def json_object_arguments() -> SqlError:
+    return plain("json_object() requires an even number of arguments")
+
+
+def json_object_labels() -> SqlError:
+    return plain("json_object() labels must be TEXT")
 
 
 # --- files -----------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,375 @@
+"""Walking trees: from a root page and bounds to lists of entries, one list a leaf.
+
+A walk descends once, then moves over the children of the lowest interior page in growing batches, so that a long scan reads large
+pieces of the file and a short one little.  The lists a walk yields are complete; a consumer that changed the tree in between
+re-opens behind the last key it used (the tree's ``write_count`` tells).
+
+Interior pages are parsed once and kept in ``pager.nodes``; the pager drops an entry when the page becomes writable, the writer when it
+edits it further.
+"""
+from __future__ import annotations
+
+from _bisect import bisect_left
+
+from sqlvec import errors
+from sqlvec.pages.key_layout import Probe
+from sqlvec.pages.page import (
+    INTERIOR_INDEX,
+    INTERIOR_TABLE,
+    LEAF_INDEX,
+    LEAF_TABLE,
+    MAX_DEPTH,
+    cell_pointers,
+    index_interior,
+    index_payloads,
+    spilled_payload,
+    table_interior,
+    table_leaf,
+)
+from sqlvec.pages.record import get_varint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from sqlvec.pages.key_layout import KeyLayout
+    from sqlvec.pages.pager import Pager
+    from sqlvec.pages.record import Value
+
+BATCH_LIMIT = 64
+
+
+def page_kind(pager: Pager, page_no: int) -> int:
+    """The type byte of a b-tree page."""
+    return pager.get(page_no)[100 if page_no == 1 else 0]
+
+
+# --- interior pages ----------------------------------------------------------------------------------------------------------------
+
+
+def table_node(pager: Pager, page_no: int) -> tuple[list[int], list[int]] | None:
+    """(keys, children) of an interior table page, None for a leaf."""
+    node = pager.nodes.get(page_no)
+    if node is None:
+        page = pager.get(page_no)
+        if page[100 if page_no == 1 else 0] != INTERIOR_TABLE:
+            return None
+        node = pager.nodes[page_no] = table_interior(page, page_no, pager.layout)
+    return node  # type: ignore[no-any-return]
+
+
+class IndexNode:
+    """A parsed interior index page: payloads, children and, on demand, keys to search in."""
+
+    __slots__ = ("_keys", "_sort_keys", "children", "payloads")
+
+    def __init__(self, payloads: list[bytes], children: list[int]) -> None:
+        self.payloads = payloads
+        self.children = children
+        self._keys: list[tuple[Any, ...]] | None = None
+        self._sort_keys: list[tuple[Any, ...]] | None = None
+
+    def position(self, probe: Probe) -> int:
+        """Number of entries of this page in front of the probe: also the child to descend into."""
+        layout = probe.layout
+        if self._keys is None:
+            project = layout.prefix_projector(layout.key_columns)
+            self._keys = [project(payload) for payload in self.payloads]
+        if probe.plain is not None:
+            try:
+                return bisect_left(self._keys, probe.plain)
+            except TypeError:
+                pass
+        if self._sort_keys is None:
+            self._sort_keys = [layout.sort_key(key) for key in self._keys]
+        return bisect_left(self._sort_keys, probe.sort_key())
+
+
+def index_node(pager: Pager, page_no: int) -> IndexNode | None:
+    """An interior index page, None for a leaf."""
+    node = pager.nodes.get(page_no)
+    if node is None:
+        page = pager.get(page_no)
+        if page[100 if page_no == 1 else 0] != INTERIOR_INDEX:
+            return None
+        node = pager.nodes[page_no] = IndexNode(*index_interior(page, page_no, pager.layout, pager.read_overflow))
+    return node  # type: ignore[no-any-return]
+
+
+# --- many children at once ---------------------------------------------------------------------------------------------------------
+
+
+def child_images(pager: Pager, children: list[int], descending: bool) -> Iterator[tuple[int, bytes]]:
+    """(page number, image) of each page of ``children`` in turn, read in growing batches; the first comes through the cache."""
+    numbers = children[::-1] if descending else children
+    size = pager.page_size
+    count = len(numbers)
+    at = 0
+    step = 1
+    while at < count:
+        if step == 1:
+            yield numbers[at], bytes(pager.get(numbers[at]))
+            at += 1
+        else:
+            batch = numbers[at : at + step]
+            images = pager.read_run(batch)
+            for index, page_no in enumerate(batch):
+                yield page_no, images[index * size : (index + 1) * size]
+            at += len(batch)
+        step = min(step * 2, BATCH_LIMIT)
+
+
+# --- table trees -------------------------------------------------------------------------------------------------------------------
+
+
+def table_leaves(pager: Pager, page_no: int, lo: int | None, hi: int | None, descending: bool, depth: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The leaves of a subtree that can hold rowids lo..hi, in the order of the walk."""
+    if depth > MAX_DEPTH:
+        raise errors.corrupt()
+    node = table_node(pager, page_no)
+    if node is None:
+        yield page_no, bytes(pager.get(page_no))
+        return
+    keys, children = node
+    first = 0 if lo is None else bisect_left(keys, lo)
+    last = len(keys) if hi is None else bisect_left(keys, hi)
+    wanted = children[first : last + 1]
+    if not wanted:
+        return
+    if page_kind(pager, wanted[-1 if descending else 0]) == INTERIOR_TABLE:
+        for child in wanted[::-1] if descending else wanted:
+            yield from table_leaves(pager, child, lo, hi, descending, depth + 1)
+    else:
+        yield from child_images(pager, wanted, descending)
+
+
+def table_blocks(pager: Pager, root: int, lo: int | None, hi: int | None, descending: bool) -> Iterator[list[tuple[int, bytes]]]:
+    """Lists of (rowid, payload), one a leaf, within the inclusive bounds."""
+    layout = pager.layout
+    read_overflow = pager.read_overflow
+    bounded = lo is not None or hi is not None
+    for page_no, page in table_leaves(pager, root, lo, hi, descending):
+        rows = table_leaf(page, page_no, layout, read_overflow)
+        if not rows:
+            continue
+        if bounded:
+            if lo is not None and rows[0][0] < lo:
+                rows = rows[bisect_left(rows, (lo,)) :]
+            if hi is not None and rows and rows[-1][0] > hi:
+                rows = rows[: bisect_left(rows, (hi + 1,))]
+            if not rows:
+                continue
+        if descending:
+            rows.reverse()
+        yield rows
+
+
+# --- index trees -------------------------------------------------------------------------------------------------------------------
+
+
+def index_position(pager: Pager, page: bytes | bytearray, pointers: tuple[int, ...], probe: Probe, skip: int = 0) -> int:
+    """Number of cells of an index page in front of the probe; only the fields of the probe are decoded."""
+    layout = pager.layout
+    project = probe.layout.prefix_projector(probe.count)
+    is_behind = probe.is_behind
+    low, high = 0, len(pointers)
+    while low < high:
+        middle = (low + high) >> 1
+        at = pointers[middle] + skip
+        size = page[at]
+        at += 1
+        if size > 127:
+            size, at = get_varint(page, at - 1)
+        if size <= layout.max_index:
+            payload = bytes(page[at : at + size])
+        else:
+            payload = spilled_payload(page, at, size, layout.max_index, layout, pager.read_overflow)
+        if is_behind(project(payload)):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def leaf_index_pointers(page: bytes | bytearray, page_no: int, usable: int) -> tuple[int, ...]:
+    """Cell pointers of an index leaf."""
+    kind, pointers = cell_pointers(page, page_no, usable)
+    if kind != LEAF_INDEX:
+        raise errors.corrupt()
+    return pointers
+
+
+class IndexWalk:
+    """One pass over an index tree between two probes."""
+
+    __slots__ = ("descending", "lower", "pager", "project", "upper")
+
+    def __init__(self, pager: Pager, layout: KeyLayout, lower: Probe | None, upper: Probe | None, descending: bool) -> None:
+        self.pager = pager
+        self.lower = lower
+        self.upper = upper
+        self.descending = descending
+        self.project = layout.prefix_projector
+
+    def blocks(self, page_no: int, depth: int = 0) -> Iterator[list[bytes]]:
+        """Lists of payloads in walk order; entries of interior pages end the list of the leaf before them."""
+        if depth > MAX_DEPTH:
+            raise errors.corrupt()
+        pager = self.pager
+        node = index_node(pager, page_no)
+        if node is None:
+            yield self._leaf(page_no, pager.get(page_no))
+            return
+        first = node.position(self.lower) if self.lower is not None else 0
+        last = node.position(self.upper) if self.upper is not None else len(node.payloads)
+        if last < first:
+            return
+        children = node.children[first : last + 1]
+        between = node.payloads[first:last]
+        if self.descending:
+            between.reverse()
+        between.append(b"")
+        if page_kind(pager, children[-1 if self.descending else 0]) == INTERIOR_INDEX:
+            if self.descending:
+                children.reverse()
+            for child, entry in zip(children, between, strict=True):
+                yield from self.blocks(child, depth + 1)
+                if entry:
+                    yield [entry]
+            return
+        for (child, page), entry in zip(child_images(pager, children, self.descending), between, strict=True):
+            rows = self._leaf(child, page)
+            if entry:
+                rows.append(entry)
+            yield rows
+
+    def _leaf(self, page_no: int, page: bytes | bytearray) -> list[bytes]:
+        pager = self.pager
+        pointers = leaf_index_pointers(page, page_no, pager.layout.usable)
+        try:
+            if self.lower is not None and pointers and not self._is_inside_low(page, pointers[0]):
+                pointers = pointers[index_position(pager, page, pointers, self.lower) :]
+            if self.upper is not None and pointers and not self._is_inside_high(page, pointers[-1]):
+                pointers = pointers[: index_position(pager, page, pointers, self.upper)]
+        except IndexError:
+            raise errors.corrupt() from None
+        rows = index_payloads(bytes(page), pointers, 0, pager.layout, pager.read_overflow)
+        if self.descending:
+            rows.reverse()
+        return rows
+
+    def _is_inside_low(self, page: bytes | bytearray, at: int) -> bool:
+        assert self.lower is not None
+        return index_position(self.pager, page, (at,), self.lower) == 0
+
+    def _is_inside_high(self, page: bytes | bytearray, at: int) -> bool:
+        assert self.upper is not None
+        return index_position(self.pager, page, (at,), self.upper) == 1
+
+
+def index_blocks(
+    pager: Pager,
+    root: int,
+    layout: KeyLayout,
+    lower: tuple[tuple[Value, ...], bool] | None,
+    upper: tuple[tuple[Value, ...], bool] | None,
+    descending: bool,
+) -> Iterator[list[bytes]]:
+    """Lists of payloads between two bounds, one a leaf, never empty."""
+    low = Probe(layout, *lower) if lower is not None else None
+    high = Probe(layout, *upper) if upper is not None else None
+    for rows in IndexWalk(pager, layout, low, high, descending).blocks(root):
+        if rows:
+            yield rows
+
+
+# --- shapes of whole trees ---------------------------------------------------------------------------------------------------------
+
+
+def lowest_interiors(pager: Pager, page_no: int, kind: int, depth: int = 0) -> Iterator[tuple[list[int], list[Any]]]:
+    """(leaf children, entries or keys between and behind them) of each lowest interior page, in key order.
+
+    The second list has one item per child: what follows it; the very last is None.
+    """
+    if depth > MAX_DEPTH:
+        raise errors.corrupt()
+    if kind == INTERIOR_TABLE:
+        table = table_node(pager, page_no)
+        parsed = None if table is None else (table[1], list(table[0]))
+    else:
+        index = index_node(pager, page_no)
+        parsed = None if index is None else (index.children, list(index.payloads))
+    if parsed is None:
+        yield [page_no], [None]
+        return
+    children, between = parsed
+    between.append(None)
+    if page_kind(pager, children[0]) != kind:
+        yield list(children), between
+        return
+    for child, entry in zip(children, between, strict=True):
+        for leaves, follows in lowest_interiors(pager, child, kind, depth + 1):
+            if follows[-1] is None:
+                follows[-1] = entry
+            yield leaves, follows
+
+
+def sample_size(pager: Pager, root: int, kind: int) -> tuple[int, int]:
+    """(leaves, entries) estimated from a few pages on each level."""
+    level = [root]
+    width = 1.0
+    interior_entries = 0.0
+    for _ in range(MAX_DEPTH):
+        if page_kind(pager, level[0]) != kind:
+            break
+        fan = 0
+        below: list[int] = []
+        for page_no in level:
+            node = pager.nodes.get(page_no)
+            children = _children(pager, page_no, kind) if node is None else (node[1] if kind == INTERIOR_TABLE else node.children)
+            fan += len(children)
+            step = max(1, len(children) // 3)
+            below += children[step // 2 :: step][:3]
+        average = fan / len(level)
+        interior_entries += width * (average - 1)
+        width *= average
+        level = below[:: max(1, len(below) // 8)][:8]
+    cells = 0
+    for page_no in level:
+        page = pager.get(page_no)
+        at = 100 if page_no == 1 else 0
+        cells += page[at + 3] << 8 | page[at + 4]
+    entries = width * cells / len(level)
+    if kind == INTERIOR_INDEX:
+        entries += interior_entries
+    return round(width), round(entries)
+
+
+def _children(pager: Pager, page_no: int, kind: int) -> list[int]:
+    page = pager.get(page_no)
+    found, pointers = cell_pointers(page, page_no, pager.layout.usable)
+    if found != kind:
+        raise errors.corrupt()
+    children = [int.from_bytes(page[at : at + 4], "big") for at in pointers]
+    at = (100 if page_no == 1 else 0) + 8
+    children.append(int.from_bytes(page[at : at + 4], "big"))
+    return children
+
+
+def count_cells(pager: Pager, page_numbers: list[int], kind: int) -> int:
+    """Sum of the cell counts of leaf pages."""
+    total = 0
+    size = pager.page_size
+    for start in range(0, len(page_numbers), 256):
+        batch = page_numbers[start : start + 256]
+        images = pager.read_run(batch)
+        for index, page_no in enumerate(batch):
+            at = index * size + (100 if page_no == 1 else 0)
+            if images[at] != kind:
+                raise errors.corrupt()
+            total += images[at + 3] << 8 | images[at + 4]
+    return total
+
+
+assert LEAF_TABLE == 13

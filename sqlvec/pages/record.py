@@ -1,0 +1,502 @@
+"""Records: the serialised form of a row or of an index entry (file format, section 2.1 "Record Format").
+
+A record is a header (its own length as a varint, then one serial type per value) and the value bodies.  Encoding chooses the
+smallest integer form, the body-less types 8 and 9 for 0 and 1 (schema format 4), and stores NaN as NULL.
+
+Decoding is built around one observation: rows of a table share few *header shapes*, and everything but the bodies is fixed by the
+shape.  :class:`RowShapes` is a dictionary from header bytes to a decoder of the wanted columns.  A decoder is a single
+``Struct.unpack_from`` where all wanted values are plain integers or doubles, and otherwise a small generated function, compiled once
+per *signature* (the kinds of the wanted values; text lengths don't matter), that unpacks and converts.  A scan loop fuses with it::
+
+    shapes = RowShapes((0, 3, 7), 'utf-8', real_columns=frozenset({7}))
+    for block in tree.blocks():
+        for rowid, payload in block:
+            c0, c3, c7 = shapes[payload[:payload[0]]](payload)
+
+``payload`` must be ``bytes``.  Headers longer than 127 bytes go the same way (the entry found is a decoder that reads the true
+header).  A damaged payload raises ``struct.error``, ``IndexError`` or ``ValueError`` out of such a loop: whoever fuses maps these three to
+``errors.corrupt()``; :func:`projector` and :func:`decode` do so themselves.
+
+Text is made by ``str(body, 'utf-8')``; bytes that aren't valid UTF-8 take the road through ``values.text``.
+"""
+from __future__ import annotations
+
+from struct import Struct
+from struct import error as StructError
+
+from sqlvec import errors
+from sqlvec.values import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Value = int | float | str | bytes | None
+
+DAMAGE = (StructError, IndexError, ValueError)
+"""What reading a damaged record raises inside a fused loop."""
+
+ENCODING_NUMBERS = {"utf-8": 1, "utf-16-le": 2, "utf-16-be": 3}
+ENCODING_NAMES = {1: "utf-8", 2: "utf-16-le", 3: "utf-16-be"}
+
+_DOUBLE = Struct(">d")
+_pack_double = _DOUBLE.pack
+_ONE_BYTE = [bytes(((value + 256) & 255,)) for value in range(-128, 128)]
+_EXACT_REAL_LIMIT = float(1 << 47)
+
+
+# --- varints -----------------------------------------------------------------------------------------------------------------------
+
+
+def put_varint(value: int) -> bytes:
+    """The 1 to 9 byte varint of a 64-bit integer (negative ones take nine bytes)."""
+    if 0 <= value < 128:
+        return bytes((value,))
+    if 0 <= value < 16384:
+        return bytes((value >> 7 | 128, value & 127))
+    value &= 0xFFFFFFFFFFFFFFFF
+    if value >> 56:
+        out = [value & 255]
+        value >>= 8
+        for _ in range(8):
+            out.append(value & 127 | 128)
+            value >>= 7
+        out.reverse()
+        return bytes(out)
+    out = [value & 127]
+    value >>= 7
+    while value:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.reverse()
+    return bytes(out)
+
+
+def get_varint(data: bytes | bytearray, at: int) -> tuple[int, int]:
+    """Read a varint as an unsigned 64-bit number; returns it and the offset behind it (IndexError past the end)."""
+    byte = data[at]
+    if byte < 128:
+        return byte, at + 1
+    value = byte & 127
+    for index in range(at + 1, at + 8):
+        byte = data[index]
+        value = value << 7 | byte & 127
+        if byte < 128:
+            return value, index + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def varint_size(value: int) -> int:
+    """Number of bytes that ``put_varint`` makes."""
+    if value < 0:
+        return 9
+    return min(9, (max(value.bit_length(), 1) + 6) // 7)
+
+
+# --- encoding ----------------------------------------------------------------------------------------------------------------------
+
+
+def integer_form(value: float) -> int | float:
+    """How a REAL-affinity column stores a number: integral values of magnitude below 2**47 become integers."""
+    if -_EXACT_REAL_LIMIT < value < _EXACT_REAL_LIMIT and value == int(value):
+        return int(value)
+    return value
+
+
+def encode_text(value: str, encoding: str) -> bytes:
+    """Text to stored bytes."""
+    try:
+        return value.encode(encoding)
+    except UnicodeEncodeError:
+        return text.encode(value, ENCODING_NUMBERS[encoding])
+
+
+def _integer_body(value: int) -> tuple[int, bytes]:
+    if -32768 <= value <= 32767:
+        return 2, value.to_bytes(2, "big", signed=True)
+    if -8388608 <= value <= 8388607:
+        return 3, value.to_bytes(3, "big", signed=True)
+    if -2147483648 <= value <= 2147483647:
+        return 4, value.to_bytes(4, "big", signed=True)
+    if -140737488355328 <= value <= 140737488355327:
+        return 5, value.to_bytes(6, "big", signed=True)
+    return 6, value.to_bytes(8, "big", signed=True)
+
+
+def encode(values: tuple[Value, ...], encoding: str = "utf-8", schema_format: int = 4) -> bytes:
+    """The record of ``values``.  REAL-affinity columns must have gone through :func:`integer_form` before."""
+    header = bytearray(1)
+    bodies = [b""]
+    for value in values:
+        kind = type(value)
+        if kind is int:
+            if -128 <= value <= 127:  # type: ignore[operator]
+                if (value == 0 or value == 1) and schema_format >= 4:
+                    header.append(8 + value)  # type: ignore[operator]
+                else:
+                    header.append(1)
+                    bodies.append(_ONE_BYTE[value + 128])  # type: ignore[operator]
+            else:
+                serial, body = _integer_body(value)  # type: ignore[arg-type]
+                header.append(serial)
+                bodies.append(body)
+        elif value is None:
+            header.append(0)
+        elif kind is str or isinstance(value, str):
+            body = value.encode() if encoding == "utf-8" and value.isascii() else encode_text(value, encoding)  # type: ignore[union-attr,arg-type]
+            serial = len(body) * 2 + 13
+            if serial < 128:
+                header.append(serial)
+            else:
+                header += put_varint(serial)
+            bodies.append(body)
+        elif kind is float:
+            if value == value:
+                header.append(7)
+                bodies.append(_pack_double(value))
+            else:
+                header.append(0)
+        elif kind is bytes:
+            serial = len(value) * 2 + 12  # type: ignore[arg-type]
+            if serial < 128:
+                header.append(serial)
+            else:
+                header += put_varint(serial)
+            bodies.append(value)  # type: ignore[arg-type]
+        else:
+            return encode(tuple(_plain(item) for item in values), encoding, schema_format)
+    size = len(header)
+    if size < 128:
+        header[0] = size
+        bodies[0] = bytes(header)
+    else:
+        # the length of the length counts too
+        size += 1 if size < 127 else varint_size(size + 1) - 1
+        bodies[0] = put_varint(size) + header[1:]
+    return b"".join(bodies)
+
+
+def _plain(value: Any) -> Value:
+    """Unusual Python types to one of the five value classes (bool, bytearray, memoryview, subclasses)."""
+    if value is None or type(value) in (int, float, str, bytes):
+        return value  # type: ignore[no-any-return]
+    for base in (int, float, str):
+        if isinstance(value, base):
+            return base(value)
+    return bytes(value)
+
+
+# --- text --------------------------------------------------------------------------------------------------------------------------
+
+
+def decode_text(body: bytes, encoding: str) -> str:
+    """Stored bytes to text; ill-formed ones are kept as ``values.text`` prescribes."""
+    return text.decode(body, ENCODING_NUMBERS[encoding])
+
+
+def _utf16_decoder(encoding: str) -> Callable[[bytes], str]:
+    def text_of(body: bytes) -> str:
+        try:
+            return str(body, encoding)
+        except UnicodeDecodeError:
+            return decode_text(body, encoding)
+
+    return text_of
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------------------------
+
+# kind of a value in a signature -> (struct codes, source of its value from the unpacked names a0, a1 ..)
+# N null, Z zero, O one, b h i q integers of 1 2 4 8 bytes, m 3 bytes, w 6 bytes, d double, t text, x blob, D default
+_SIMPLE = {"b": "b", "h": "h", "i": "i", "q": "q", "d": "d"}
+_INTEGER_KIND = ("N", "b", "h", "m", "i", "w", "q", "d", "Z", "O")
+_INTEGER_SIZE = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)
+_signatures: dict[tuple[str, str], Any] = {}
+_SIGNATURE_LIMIT = 2000
+
+
+def serial_types(header: bytes) -> list[int]:
+    """The serial types in a record header (its length varint included in ``header``)."""
+    end, at = get_varint(header, 0)
+    if end > len(header):
+        raise IndexError
+    if len(header) < 128 and header[at:].isascii():
+        return list(header[at:end])
+    types = []
+    while at < end:
+        serial, at = get_varint(header, at)
+        types.append(serial)
+    if at != end:
+        raise IndexError
+    return types
+
+
+def serial_size(serial: int) -> int:
+    """Bytes of the body that a serial type announces (types 10 and 11 are reserved: nothing)."""
+    if serial >= 12:
+        return (serial - 12) >> 1
+    return _INTEGER_SIZE[serial] if serial < 10 else 0
+
+
+class ColumnSpan:
+    """Where one value of a shape lies: ``kind`` letter, ``offset`` in the payload and ``size``."""
+
+    __slots__ = ("kind", "offset", "size")
+
+    def __init__(self, kind: str, offset: int, size: int) -> None:
+        self.kind = kind
+        self.offset = offset
+        self.size = size
+
+
+def shape_spans(header: bytes) -> list[ColumnSpan]:
+    """All values of a header shape in record order (kinds: see the table above; for readers that gather columns themselves)."""
+    offset = get_varint(header, 0)[0]
+    spans = []
+    for serial in serial_types(header):
+        if serial >= 12:
+            size = (serial - 12) >> 1
+            spans.append(ColumnSpan("t" if serial & 1 else "x", offset, size))
+        elif serial < 10:
+            size = _INTEGER_SIZE[serial]
+            spans.append(ColumnSpan(_INTEGER_KIND[serial], offset, size))
+        else:
+            size = 0
+            spans.append(ColumnSpan("N", offset, 0))
+        offset += size
+    return spans
+
+
+def _signature_maker(kinds: str, encoding: str) -> Any:
+    """A function ``make(unpack, defaults) -> decoder`` for one signature; capital letters of integer kinds mean "as a double"."""
+    made = _signatures.get((kinds, encoding))
+    if made is not None:
+        return made
+    names: list[str] = []
+    results: list[str] = []
+    defaults = 0
+
+    def name() -> str:
+        names.append(f"a{len(names)}")
+        return names[-1]
+
+    for kind in kinds:
+        if kind == "N":
+            results.append("None")
+        elif kind in "ZO":
+            results.append("01"["ZO".index(kind)])
+        elif kind in "zo":
+            results.append(("0.0", "1.0")["zo".index(kind)])
+        elif kind in "bhiqdx":
+            results.append(name())
+        elif kind in "BHIQ":
+            results.append(f"float({name()})")
+        elif kind in "mMwW":
+            shift = 16 if kind in "mM" else 32
+            source = f"{name()} << {shift} | {name()}"
+            results.append(f"float({source})" if kind in "MW" else source)
+        elif kind == "t":
+            results.append(f"text({name()}, 'utf-8')" if encoding == "utf-8" else f"text({name()})")
+        else:
+            results.append(f"defaults[{defaults}]")
+            defaults += 1
+    target = ", ".join(names) + ("," if len(names) == 1 else "")
+    result = "(" + ", ".join(results) + ("," if len(results) == 1 else "") + ")"
+    lines = ["def make(unpack, defaults, slow):", "    def decoder(payload):"]
+    if "t" in kinds and encoding == "utf-8":
+        lines += [
+            f"        {target} = unpack(payload)",
+            "        try:",
+            f"            return {result}",
+            "        except UnicodeDecodeError:",
+            "            return slow(payload)",
+        ]
+    elif names:
+        lines += [f"        {target} = unpack(payload)", f"        return {result}"]
+    else:
+        lines += [f"        return {result}"]
+    lines += ["    return decoder"]
+    scope: dict[str, Any] = {"text": str if encoding == "utf-8" else _utf16_decoder(encoding)}
+    exec("\n".join(lines), scope)
+    made = scope["make"]
+    if len(_signatures) < _SIGNATURE_LIMIT:
+        _signatures[kinds, encoding] = made
+    return made
+
+
+_UNPACK_CODES = {"m": "bH", "M": "bH", "w": "hI", "W": "hI"}
+
+
+def _format_of(kind: str, size: int) -> str:
+    if kind in "tx":
+        return f"{size}s"
+    return _UNPACK_CODES.get(kind) or kind.lower()
+
+
+_LIMIT_GENERATED = 200
+
+
+class RowShapes(dict):  # type: ignore[type-arg]
+    """Header bytes -> decoder of ``columns`` for that shape; see the module essay.
+
+    ``columns`` are record positions in any order.  ``real_columns`` (record positions) turn integers into floats.  A column beyond the
+    end of the record yields ``defaults[column]``, or NULL.
+    """
+
+    __slots__ = ("columns", "defaults", "encoding", "real_columns")
+
+    def __init__(
+        self,
+        columns: tuple[int, ...],
+        encoding: str = "utf-8",
+        real_columns: frozenset[int] = frozenset(),
+        defaults: Mapping[int, Value] | None = None,
+    ) -> None:
+        self.columns = columns
+        self.encoding = encoding
+        self.real_columns = real_columns
+        self.defaults = defaults or {}
+
+    def __missing__(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+        if not header:
+            raise IndexError
+        if header[0] > 127:
+            decoder: Callable[[bytes], tuple[Value, ...]] = self.decode_long
+        else:
+            decoder = self.make(header)
+        if len(self) > 20000:
+            self.clear()
+        self[header] = decoder
+        return decoder
+
+    def decode_long(self, payload: bytes) -> tuple[Value, ...]:
+        """Rows whose header is longer than 127 bytes: the true header is the key (kept under its own entry)."""
+        header = payload[: get_varint(payload, 0)[0]]
+        decoder = self.get(header)
+        if decoder is None or decoder == self.decode_long:
+            decoder = self[header] = self.make(header)
+        return decoder(payload)  # type: ignore[no-any-return]
+
+    def decode_slowly(self, payload: bytes) -> tuple[Value, ...]:
+        """Any payload, value by value: invalid text, and signatures too long to generate."""
+        spans = shape_spans(payload[: get_varint(payload, 0)[0]])
+        out: list[Value] = []
+        for column in self.columns:
+            if column >= len(spans):
+                out.append(self.defaults.get(column))
+                continue
+            span = spans[column]
+            value = _value_of(span, payload, self.encoding)
+            out.append(float(value) if column in self.real_columns and type(value) is int else value)
+        return tuple(out)
+
+    def make(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+        """Build the decoder of one shape."""
+        spans = shape_spans(header)
+        count = len(spans)
+        columns = self.columns
+        if len(columns) > _LIMIT_GENERATED or not columns:
+            return self.decode_slowly
+        kinds = ""
+        ordered: list[tuple[int, int, str]] = []
+        defaults: list[Value] = []
+        for column in columns:
+            if column >= count:
+                kinds += "D"
+                defaults.append(self.defaults.get(column))
+                continue
+            span = spans[column]
+            kind = span.kind
+            if column in self.real_columns and kind in "bhmiwqZO":
+                kind = kind.lower() if kind in "ZO" else kind.upper()
+            kinds += kind
+            if span.size or kind in "tx":
+                ordered.append((span.offset, span.size, kind))
+        at = 0
+        layout = ">"
+        for offset, size, kind in ordered:
+            if offset < at:  # the columns aren't in record order: read value by value through a permutation
+                return self._permuted(header)
+            layout += (f"{offset - at}x" if offset > at else "") + _format_of(kind, size)
+            at = offset + size
+        unpack = Struct(layout).unpack_from
+        if all(kind in "bhiqdx" for kind in kinds):
+            return unpack
+        return _signature_maker(kinds, self.encoding)(unpack, defaults, self.decode_slowly)  # type: ignore[no-any-return]
+
+    def _permuted(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+        order = sorted(set(self.columns))
+        inner = RowShapes(tuple(order), self.encoding, self.real_columns, self.defaults).make(header)
+        where = [order.index(column) for column in self.columns]
+
+        def decoder(payload: bytes) -> tuple[Value, ...]:
+            row = inner(payload)
+            return tuple([row[index] for index in where])
+
+        return decoder
+
+
+def _value_of(span: ColumnSpan, payload: bytes, encoding: str) -> Value:
+    kind, at, end = span.kind, span.offset, span.offset + span.size
+    if kind == "N":
+        return None
+    if end > len(payload):
+        raise IndexError
+    if kind in "ZO":
+        return "ZO".index(kind)
+    if kind == "d":
+        value: float = _DOUBLE.unpack_from(payload, at)[0]
+        return None if value != value else value
+    if kind == "t":
+        return decode_text(payload[at:end], encoding)
+    if kind == "x":
+        return payload[at:end]
+    return int.from_bytes(payload[at:end], "big", signed=True)
+
+
+def shape_decoder(
+    header: bytes,
+    columns: tuple[int, ...],
+    encoding: str = "utf-8",
+    real_columns: frozenset[int] = frozenset(),
+    defaults: Mapping[int, Value] | None = None,
+) -> Callable[[bytes], tuple[Value, ...]]:
+    """The decoder of ``columns`` for records that begin with exactly this header (one entry of :class:`RowShapes`)."""
+    return RowShapes(columns, encoding, real_columns, defaults)[header]  # type: ignore[no-any-return]
+
+
+def projector(
+    columns: tuple[int, ...],
+    encoding: str = "utf-8",
+    real_columns: frozenset[int] = frozenset(),
+    defaults: Mapping[int, Value] | None = None,
+) -> Callable[[bytes], tuple[Value, ...]]:
+    """A function payload -> tuple of ``columns``; damage becomes ``errors.corrupt()``."""
+    shapes = RowShapes(columns, encoding, real_columns, defaults)
+
+    def project(payload: bytes) -> tuple[Value, ...]:
+        try:
+            return shapes[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
+        except DAMAGE:
+            raise errors.corrupt() from None
+
+    return project
+
+
+_whole: dict[tuple[str, int], Callable[[bytes], tuple[Value, ...]]] = {}
+
+
+def decode(payload: bytes, encoding: str = "utf-8") -> tuple[Value, ...]:
+    """All values of a record."""
+    try:
+        header_size = payload[0]
+        if header_size > 127:
+            header_size = get_varint(payload, 0)[0]
+        count = len(serial_types(payload[:header_size]))
+    except DAMAGE:
+        raise errors.corrupt() from None
+    project = _whole.get((encoding, count))
+    if project is None:
+        project = _whole[encoding, count] = projector(tuple(range(count)), encoding)
+    return project(payload)
