@@ -1,1 +1,1 @@
-"""The functions layer: see ARCHITECTURE.md."""
+"""SQL functions: the registry and the families of built-in functions."""

@@ -1,6 +1,6 @@
 """Storage classes and affinity: what a column does to a value, what a comparison does to its operands, and CAST.
 
-Affinities are small integers in SQLite's order, so that ``affinity >= NUMERIC`` reads "is numeric".  ``None`` as an affinity
+Affinities are one-letter strings in SQLite's order, so that ``affinity >= NUMERIC`` reads "is numeric".  ``None`` as an affinity
 means "none at all" (an expression that is neither a column nor a CAST); for storing it acts as BLOB.
 
 Follows the manual's "Datatypes In SQLite".
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     Value = None | int | float | str | bytes
 
-BLOB = 1
-TEXT = 2
-NUMERIC = 3
-INTEGER = 4
-REAL = 5
+BLOB = "A"
+TEXT = "B"
+NUMERIC = "C"
+INTEGER = "D"
+REAL = "E"
 
 AFFINITY_NAMES = {BLOB: "BLOB", TEXT: "TEXT", NUMERIC: "NUMERIC", INTEGER: "INTEGER", REAL: "REAL"}
 
@@ -28,7 +28,7 @@ _TWO_63 = 9223372036854775808.0
 _TWO_51 = 2251799813685248
 
 
-def affinity_of_type(declared: str | None) -> int:
+def affinity_of_type(declared: str | None) -> str:
     """The affinity of a declared type, by the substring rule; no type at all means BLOB."""
     if not declared:
         return BLOB
@@ -54,7 +54,7 @@ _TYPE_NAMES = {type(None): "null", int: "integer", float: "real", str: "text", b
 # --- storing -----------------------------------------------------------------------------------------------------------------
 
 
-def apply_affinity(value: Value, affinity: int | None) -> Value:
+def apply_affinity(value: Value, affinity: str | None) -> Value:
     """The value as a column of this affinity stores it."""
     if value is None or affinity is None or affinity == BLOB:
         return value
@@ -108,10 +108,10 @@ def to_real_affinity(value: Value) -> Value:
     if kind is bytes:
         return value
     number = number_of_text(value)  # type: ignore[arg-type]
-    return value if number is None else float(number)
+    return value if number is None else float(number) or 0.0
 
 
-AFFINITY_FUNCTIONS: dict[int, Callable[[Value], Value]] = {
+AFFINITY_FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     BLOB: to_blob_affinity,
     TEXT: to_text_affinity,
     NUMERIC: to_numeric_affinity,
@@ -132,7 +132,7 @@ def integer_of_real(value: float) -> int | float:
 # --- comparing ---------------------------------------------------------------------------------------------------------------
 
 
-def comparison_affinity(left: int | None, right: int | None) -> int | None:
+def comparison_affinity(left: str | None, right: str | None) -> str | None:
     """The affinity that a comparison applies to both operands; None for "compare as they are"."""
     if left is not None and right is not None:
         # BLOB against BLOB or TEXT, TEXT against TEXT: nothing to convert.
@@ -155,7 +155,7 @@ def numeric_for_comparison(value: Value) -> Value:
 # --- CAST ----------------------------------------------------------------------------------------------------------------------
 
 
-def cast(value: Value, affinity: int, encoding: int = text_module.UTF8) -> Value:
+def cast(value: Value, affinity: str, encoding: int = text_module.UTF8) -> Value:
     """CAST(value AS a type of this affinity)."""
     if value is None:
         return None
@@ -219,7 +219,7 @@ def cast_to_numeric(value: Value, encoding: int = text_module.UTF8) -> Value:
     return number
 
 
-_CASTS: dict[int, Callable[[Value, int], Value]] = {
+_CASTS: dict[str, Callable[[Value, int], Value]] = {
     BLOB: cast_to_blob,
     TEXT: cast_to_text,
     NUMERIC: cast_to_numeric,

@@ -1,0 +1,150 @@
+"""The table of built-in functions: name -> rows ``(min_args, max_args, target, words)``; see registry.entry_of_row for the words.
+
+Only data: importing this module imports no function.  A row with equal minimum and maximum is an exact arity.
+"""
+from __future__ import annotations
+
+
+_CORE = "sqlvec.functions.core:"
+_TEXT = "sqlvec.functions.text:"
+_MATH = "sqlvec.functions.math:"
+_DATE = "sqlvec.functions.datetime:"
+_JSON = "sqlvec.functions.json:"
+_AGGREGATE = "sqlvec.functions.aggregate:"
+_PATTERN = "sqlvec.functions.pattern:"
+_PRINTF = "sqlvec.functions.printf:"
+
+ROWS: dict[str, tuple[tuple[int, int, str, str], ...]] = {
+    # --- core
+    "abs": ((1, 1, _CORE + "absolute", "raises"),),
+    "changes": ((0, 0, _CORE + "changes", "context volatile"),),
+    "coalesce": ((2, -1, _CORE + "coalesce", ""),),
+    "ifnull": ((2, 2, _CORE + "coalesce", ""),),
+    "iif": ((3, 3, _CORE + "iif", ""),),
+    "last_insert_rowid": ((0, 0, _CORE + "last_insert_rowid", "context volatile"),),
+    "likelihood": ((2, 2, _CORE + "first_argument", ""),),
+    "likely": ((1, 1, _CORE + "first_argument", ""),),
+    "unlikely": ((1, 1, _CORE + "first_argument", ""),),
+    "load_extension": (
+        (1, 1, _CORE + "load_extension", "raises volatile unsafe direct_only"),
+        (2, 2, _CORE + "load_extension", "raises volatile unsafe direct_only"),
+    ),
+    "max": ((1, 1, _AGGREGATE + "Maximum", "aggregate:max collation"), (2, -1, _CORE + "maximum", "collation")),
+    "min": ((1, 1, _AGGREGATE + "Minimum", "aggregate:min collation"), (2, -1, _CORE + "minimum", "collation")),
+    "nullif": ((2, 2, _CORE + "nullif", "collation"),),
+    "random": ((0, 0, _CORE + "random", "context volatile"),),
+    "randomblob": ((1, 1, _CORE + "randomblob", "context raises volatile"),),
+    "sqlite_compileoption_get": ((1, 1, _CORE + "compileoption_get", "volatile"),),
+    "sqlite_compileoption_used": ((1, 1, _CORE + "compileoption_used", "volatile"),),
+    "sqlite_log": ((2, 2, _CORE + "log_message", ""),),
+    "sqlite_source_id": ((0, 0, _CORE + "source_id", "volatile"),),
+    "sqlite_version": ((0, 0, _CORE + "version", "volatile"),),
+    "subtype": ((1, 1, _CORE + "subtype", "json_args"),),
+    "total_changes": ((0, 0, _CORE + "total_changes", "context volatile"),),
+    "typeof": ((1, 1, _CORE + "typeof", ""),),
+    "zeroblob": ((1, 1, _CORE + "zeroblob", "raises"),),
+    # --- text
+    "char": ((0, -1, _TEXT + "char", ""),),
+    "format": ((0, -1, _PRINTF + "printf", "raises"),),
+    "printf": ((0, -1, _PRINTF + "printf", "raises"),),
+    "glob": ((2, 2, _PATTERN + "glob", "raises"),),
+    "hex": ((1, 1, _TEXT + "hexadecimal", "raises"),),
+    "instr": ((2, 2, _TEXT + "instr", ""),),
+    "length": ((1, 1, _TEXT + "length", ""),),
+    "like": ((2, 2, _PATTERN + "like", "raises"), (3, 3, _PATTERN + "like", "raises")),
+    "lower": ((1, 1, _TEXT + "lower", ""),),
+    "ltrim": ((1, 1, _TEXT + "ltrim", ""), (2, 2, _TEXT + "ltrim", "")),
+    "quote": ((1, 1, _TEXT + "quote", "raises"),),
+    "replace": ((3, 3, _TEXT + "replace", "raises"),),
+    "rtrim": ((1, 1, _TEXT + "rtrim", ""), (2, 2, _TEXT + "rtrim", "")),
+    "soundex": ((1, 1, _TEXT + "soundex", ""),),
+    "substr": ((2, 2, _TEXT + "substr", ""), (3, 3, _TEXT + "substr", "")),
+    "substring": ((2, 2, _TEXT + "substr", ""), (3, 3, _TEXT + "substr", "")),
+    "trim": ((1, 1, _TEXT + "trim", ""), (2, 2, _TEXT + "trim", "")),
+    "unicode": ((1, 1, _TEXT + "unicode_point", ""),),
+    "upper": ((1, 1, _TEXT + "upper", ""),),
+    "match": ((2, 2, _CORE + "match", "raises volatile unsafe"),),
+    # --- mathematics
+    "acos": ((1, 1, _MATH + "acos", ""),),
+    "acosh": ((1, 1, _MATH + "acosh", ""),),
+    "asin": ((1, 1, _MATH + "asin", ""),),
+    "asinh": ((1, 1, _MATH + "asinh", ""),),
+    "atan": ((1, 1, _MATH + "atan", ""),),
+    "atan2": ((2, 2, _MATH + "atan2", ""),),
+    "atanh": ((1, 1, _MATH + "atanh", ""),),
+    "ceil": ((1, 1, _MATH + "ceil", ""),),
+    "ceiling": ((1, 1, _MATH + "ceil", ""),),
+    "cos": ((1, 1, _MATH + "cos", ""),),
+    "cosh": ((1, 1, _MATH + "cosh", ""),),
+    "degrees": ((1, 1, _MATH + "degrees", ""),),
+    "exp": ((1, 1, _MATH + "exp", ""),),
+    "floor": ((1, 1, _MATH + "floor", ""),),
+    "ln": ((1, 1, _MATH + "ln", ""),),
+    "log": ((1, 1, _MATH + "log10", ""), (2, 2, _MATH + "log", "")),
+    "log10": ((1, 1, _MATH + "log10", ""),),
+    "log2": ((1, 1, _MATH + "log2", ""),),
+    "mod": ((2, 2, _MATH + "mod", ""),),
+    "pi": ((0, 0, _MATH + "pi", ""),),
+    "pow": ((2, 2, _MATH + "power", ""),),
+    "power": ((2, 2, _MATH + "power", ""),),
+    "radians": ((1, 1, _MATH + "radians", ""),),
+    "round": ((1, 1, _MATH + "round_", ""), (2, 2, _MATH + "round_", "")),
+    "sign": ((1, 1, _MATH + "sign", ""),),
+    "sin": ((1, 1, _MATH + "sin", ""),),
+    "sinh": ((1, 1, _MATH + "sinh", ""),),
+    "sqrt": ((1, 1, _MATH + "sqrt", ""),),
+    "tan": ((1, 1, _MATH + "tan", ""),),
+    "tanh": ((1, 1, _MATH + "tanh", ""),),
+    "trunc": ((1, 1, _MATH + "trunc", ""),),
+    # --- dates
+    "current_date": ((0, 0, _DATE + "current_date", "context volatile"),),
+    "current_time": ((0, 0, _DATE + "current_time", "context volatile"),),
+    "current_timestamp": ((0, 0, _DATE + "current_timestamp", "context volatile"),),
+    "date": ((0, -1, _DATE + "date", "context"),),
+    "datetime": ((0, -1, _DATE + "datetime", "context"),),
+    "julianday": ((0, -1, _DATE + "julianday", "context"),),
+    "strftime": ((0, -1, _DATE + "strftime", "context"),),
+    "time": ((0, -1, _DATE + "time", "context"),),
+    "unixepoch": ((0, -1, _DATE + "unixepoch", "context"),),
+    # --- JSON
+    "->": ((2, 2, _JSON + "arrow", "raises json_result unsafe"),),
+    "->>": ((2, 2, _JSON + "double_arrow", "raises unsafe"),),
+    "json": ((1, 1, _JSON + "json", "raises json_result unsafe"),),
+    "json_array": ((0, -1, _JSON + "json_array", "raises json_result json_args unsafe"),),
+    "json_array_length": ((1, 1, _JSON + "json_array_length", "raises unsafe"), (2, 2, _JSON + "json_array_length", "raises unsafe")),
+    "json_extract": ((0, -1, _JSON + "json_extract", "raises json_result unsafe"),),
+    "json_insert": ((0, -1, _JSON + "json_insert", "raises json_result json_args unsafe"),),
+    "json_object": ((0, -1, _JSON + "json_object", "raises json_result json_args unsafe"),),
+    "json_patch": ((2, 2, _JSON + "json_patch", "raises json_result unsafe"),),
+    "json_quote": ((1, 1, _JSON + "json_quote", "raises json_result json_args unsafe"),),
+    "json_remove": ((0, -1, _JSON + "json_remove", "raises json_result unsafe"),),
+    "json_replace": ((0, -1, _JSON + "json_replace", "raises json_result json_args unsafe"),),
+    "json_set": ((0, -1, _JSON + "json_set", "raises json_result json_args unsafe"),),
+    "json_type": ((1, 1, _JSON + "json_type", "raises unsafe"), (2, 2, _JSON + "json_type", "raises unsafe")),
+    "json_valid": ((1, 1, _JSON + "json_valid", "unsafe"),),
+    # --- aggregates
+    "avg": ((1, 1, _AGGREGATE + "Average", "aggregate:avg"),),
+    "count": ((0, 0, _AGGREGATE + "CountRows", "aggregate:count"), (1, 1, _AGGREGATE + "Count", "aggregate:count")),
+    "group_concat": (
+        (1, 1, _AGGREGATE + "GroupConcat", "aggregate:group_concat raises"),
+        (2, 2, _AGGREGATE + "GroupConcat", "aggregate:group_concat raises"),
+    ),
+    "json_group_array": ((1, 1, _JSON + "GroupArray", "aggregate:json raises json_result json_args"),),
+    "json_group_object": ((2, 2, _JSON + "GroupObject", "aggregate:json raises json_result json_args"),),
+    "sum": ((1, 1, _AGGREGATE + "Sum", "aggregate:sum raises"),),
+    "total": ((1, 1, _AGGREGATE + "Total", "aggregate:total"),),
+    # --- window functions
+    "cume_dist": ((0, 0, "", "window"),),
+    "dense_rank": ((0, 0, "", "window"),),
+    "first_value": ((1, 1, "", "window"),),
+    "lag": ((1, 1, "", "window"), (2, 2, "", "window"), (3, 3, "", "window")),
+    "last_value": ((1, 1, "", "window"),),
+    "lead": ((1, 1, "", "window"), (2, 2, "", "window"), (3, 3, "", "window")),
+    "nth_value": ((2, 2, "", "window"),),
+    "ntile": ((1, 1, "", "window"),),
+    "percent_rank": ((0, 0, "", "window"),),
+    "rank": ((0, 0, "", "window"),),
+    "row_number": ((0, 0, "", "window"),),
+}
+
+
