@@ -1,0 +1,144 @@
+"""A session: one connection's state, and the door through which the shell, the module and nested SQL prepare statements.
+
+Everything that lower layers need is made here and handed down: settings, function registry, collations, databases, transaction, modules.
+The rules of a single statement's life are in session/statement.py.
+
+Follows "An Introduction To The SQLite C/C++ Interface" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.database.database_set import DatabaseSet
+from sqlvec.database.transaction import Transaction
+from sqlvec.exec.context import RunContext
+from sqlvec.functions.context import FunctionContext
+from sqlvec.functions.registry import FunctionRegistry
+from sqlvec.parse.parser import parse_statement
+from sqlvec.resolve import resolve
+from sqlvec.session.statement import Statement
+from sqlvec.settings import Settings
+from sqlvec.values.compare import Collations
+from sqlvec.vtab.api import ModuleRegistry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MEMORY_NAMES = ("", ":memory:")
+
+
+class Session:
+    """One connection.  ``path`` None, "" or ":memory:" is a private memory database; ``file:`` names are URIs when ``uri`` is set.
+
+    Errors of ``open``: "unable to open database file"."""
+
+    def __init__(self) -> None:
+        self.settings = Settings()
+        self.functions = FunctionRegistry()
+        self.collations = Collations()
+        self.modules = ModuleRegistry()
+        self.databases = DatabaseSet(self.settings, self.collations)
+        self.transaction = Transaction(self.databases)
+        self.function_context = FunctionContext(self.collations)
+        transaction = self.transaction
+        self.function_context.changes = lambda: transaction.changes
+        self.function_context.total_changes = lambda: transaction.total_changes
+        self.function_context.last_insert_rowid = lambda: transaction.last_insert_rowid
+        self.function_context.run_sql = self.run
+        self.interrupt = [False]
+        self.authorize: Any = None
+        self.virtual_tables: dict[Any, Any] = {}       # (database, table name) -> connected VirtualTable
+        self.limits: dict[str, int] = {}
+        self.is_closed = False
+        self.trace: Any = None
+
+    @classmethod
+    def open(cls, path: str | None, *, readonly: bool = False, uri: bool = False, immutable: bool = False, create: bool = True) -> Session:
+        """Open a connection.  The file itself is opened now, read at the first statement that needs it."""
+        session = cls()
+        options: dict[str, Any] = {"readonly": readonly, "immutable": immutable, "create": create}
+        if uri and path is not None and path.startswith("file:"):
+            path, options = resolve("sqlvec.session.uri:parse_uri")(path, options)
+        if path is None or path in MEMORY_NAMES:
+            path = None
+            options = {}
+        session.databases.open_main(path, **options)
+        session.databases.busy = session._busy
+        if path is not None:
+            _ = session.databases[0].pager
+        return session
+
+    def _busy(self, count: int) -> bool:
+        if self.settings.busy_timeout <= 0:
+            return False
+        return bool(resolve("sqlvec.session.busy:wait")(self.settings.busy_timeout, count))
+
+    # --- statements ---------------------------------------------------------------------------------------------------------------------
+
+    def prepare(self, sql: str, start: int = 0) -> tuple[Statement | None, int]:
+        """Compile the statement that begins at ``start``; also the offset just behind it.  (None, end) for blanks and comments only."""
+        if self.is_closed:
+            raise errors.misuse()
+        tree, end = parse_statement(sql, start)
+        if tree is None:
+            return None, end
+        return Statement(self, tree, sql), end
+
+    def execute(self, sql: str, parameters: tuple[Any, ...] = ()) -> Statement:
+        """Prepare the first statement of ``sql`` and bind ``parameters``; the caller steps it."""
+        statement, _ = self.prepare(sql)
+        if statement is None:
+            raise errors.misuse()
+        statement.bind(parameters)
+        return statement
+
+    def run(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Run all statements of ``sql`` (parameters go to each) and return the rows of the last one."""
+        rows: list[tuple[Any, ...]] = []
+        position = 0
+        while position < len(sql):
+            statement, position = self.prepare(sql, position)
+            if statement is None:
+                break
+            statement.bind(parameters[: len(statement.parameters)])
+            rows = list(statement)
+        return rows
+
+    def plan_context(self) -> Any:
+        """What the planner may know of this connection."""
+        context = resolve("sqlvec.plan.planner:PlanContext")
+        return context(self.databases.catalogs, self.functions, self.settings, self._collation_exists, self.authorize, None, self.connect_table)
+
+    def _collation_exists(self, name: str) -> bool:
+        return self.collations.lookup(name) is not None
+
+    def run_context(self, parameters: tuple[Any, ...] = ()) -> RunContext:
+        context = RunContext(self.databases, self.transaction, self.settings, self.functions, self.collations, self.function_context, parameters)
+        context.interrupt = self.interrupt
+        context.nested_sql = self.nested
+        context.session = self
+        return context
+
+    def nested(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Run SQL inside the running statement (upcall of commands and modules)."""
+        return resolve("sqlvec.session.nested_sql:run")(self, sql, parameters)
+
+    def connect_table(self, database: int, name: str) -> Any:
+        """The connected VirtualTable of a stored or eponymous virtual table; None where there is no such module (upcall of the planner)."""
+        return resolve("sqlvec.session.virtual_tables:connect")(self, database, name)
+
+    def command_context(self) -> Any:
+        return resolve("sqlvec.commands.context:CommandContext")(self)
+
+    def set_interrupt(self) -> None:
+        self.interrupt[0] = True
+
+    def close(self) -> None:
+        """Roll back what is open and close the files."""
+        if self.is_closed:
+            return
+        self.is_closed = True
+        if not self.transaction.autocommit or self.transaction.is_writing:
+            self.transaction.active_reads = self.transaction.active_writes = 0
+            self.transaction.rollback_all()
+        self.databases.close()
