@@ -71,7 +71,11 @@ ABORT_ROLLBACK = 516
 
 
 class SqlError(Exception):
-    """An SQLite error: ``code`` (primary), ``extended`` code, ``message`` and optional character ``offset`` in the SQL text."""
+    """An SQLite error: ``code`` (primary), ``extended`` code, ``message`` and optional character ``offset`` in the SQL text.
+
+    ``action`` says what a constraint failure undoes: 'ABORT' the statement, 'FAIL' nothing, 'ROLLBACK' the whole transaction."""
+
+    action = "ABORT"
 
     def __init__(self, code: int, message: str, extended: int = 0, offset: int | None = None) -> None:
         super().__init__(message)
@@ -215,6 +219,14 @@ def json_object_labels() -> SqlError:
     return plain("json_object() labels must be TEXT")
 
 
+def strict_type_failed(value_type: str, column_type: str, table: str, column: str) -> SqlError:
+    return SqlError(CONSTRAINT, f"cannot store {value_type} value in {column_type} column {table}.{column}", CONSTRAINT_DATATYPE)
+
+
+def trigger_recursion() -> SqlError:
+    return plain("too many levels of trigger recursion")
+
+
 # --- files -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -256,3 +268,82 @@ def io_error(extended: int = IOERR) -> SqlError:
 
 def misuse() -> SqlError:
     return SqlError(MISUSE, "bad parameter or other API misuse")
+
+
+# --- schema declarations -----------------------------------------------------------------------------------------------------------
+
+
+def too_many_columns_on(table: str) -> SqlError:
+    return plain(f"too many columns on {table}")
+
+
+def duplicate_column(name: str) -> SqlError:
+    return plain(f"duplicate column name: {name}")
+
+
+def default_not_constant(column: str) -> SqlError:
+    return plain(f"default value of column [{column}] is not constant")
+
+
+def default_on_generated() -> SqlError:
+    return plain("cannot use DEFAULT on a generated column")
+
+
+def error_in_generated_column(column: str) -> SqlError:
+    return plain(f'error in generated column "{column}"')
+
+
+def generated_in_primary_key() -> SqlError:
+    return plain("generated columns cannot be part of the PRIMARY KEY")
+
+
+def more_than_one_primary_key(table: str) -> SqlError:
+    return plain(f'table "{table}" has more than one primary key')
+
+
+def autoincrement_needs_integer_key() -> SqlError:
+    return plain("AUTOINCREMENT is only allowed on an INTEGER PRIMARY KEY")
+
+
+def autoincrement_without_rowid() -> SqlError:
+    return plain("AUTOINCREMENT not allowed on WITHOUT ROWID tables")
+
+
+def primary_key_missing(table: str) -> SqlError:
+    return plain(f"PRIMARY KEY missing on table {table}")
+
+
+def no_ordinary_column() -> SqlError:
+    return plain("must have at least one non-generated column")
+
+
+def missing_datatype(table: str, column: str) -> SqlError:
+    return plain(f"missing datatype for {table}.{column}")
+
+
+def unknown_datatype(table: str, column: str, declared: str) -> SqlError:
+    return plain(f'unknown datatype for {table}.{column}: "{declared}"')
+
+
+def foreign_key_one_column(column: str, parent: str) -> SqlError:
+    return plain(f"foreign key on {column} should reference only one column of table {parent}")
+
+
+def unknown_foreign_key_column(column: str) -> SqlError:
+    return plain(f'unknown column "{column}" in foreign key definition')
+
+
+def foreign_key_column_count() -> SqlError:
+    return plain("number of columns in foreign key does not match the number of columns in the referenced table")
+
+
+def unsupported_nulls(place: str) -> SqlError:
+    return plain(f"unsupported use of NULLS {place}")
+
+
+def expressions_prohibited_in_keys() -> SqlError:
+    return plain("expressions prohibited in PRIMARY KEY and UNIQUE constraints")
+
+
+def conflicting_on_conflict() -> SqlError:
+    return plain("conflicting ON CONFLICT clauses specified")
