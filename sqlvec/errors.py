@@ -107,6 +107,87 @@ def unrecognized_token(token: str, offset: int) -> SqlError:
     return SqlError(ERROR, f'unrecognized token: "{token}"', offset=offset)
 
 
+def parser_stack_overflow() -> SqlError:
+    return SqlError(ERROR, "parser stack overflow")
+
+
+def expression_too_deep(limit: int) -> SqlError:
+    return SqlError(ERROR, f"Expression tree is too large (maximum depth {limit})")
+
+
+def parameter_out_of_range(limit: int, offset: int) -> SqlError:
+    return SqlError(ERROR, f"variable number must be between ?1 and ?{limit}", offset=offset)
+
+
+def too_many_variables() -> SqlError:
+    return SqlError(ERROR, "too many SQL variables")
+
+
+def too_many_arguments(name: str) -> SqlError:
+    return SqlError(ERROR, f"too many arguments on function {name}")
+
+
+def too_many_terms_in_compound() -> SqlError:
+    return SqlError(ERROR, "too many terms in compound SELECT")
+
+
+def too_many_columns_in(clause: str) -> SqlError:
+    """``clause``: 'result set', 'index' or 'set list'."""
+    return SqlError(ERROR, f"too many columns in {clause}")
+
+
+def clause_before_compound(clause: str, operator: str) -> SqlError:
+    """``clause``: 'ORDER BY' or 'LIMIT'."""
+    return SqlError(ERROR, f"{clause} clause should come after {operator} not before")
+
+
+def unknown_join_type(words: str, offset: int | None = None) -> SqlError:
+    return SqlError(ERROR, f"unknown join type: {words}", offset=offset)
+
+
+def join_required_before(clause: str) -> SqlError:
+    """``clause``: 'ON' or 'USING'."""
+    return SqlError(ERROR, f"a JOIN clause is required before {clause}")
+
+
+def syntax_error_after_column_name(name: str) -> SqlError:
+    return SqlError(ERROR, f'syntax error after column name "{name}"')
+
+
+def unsupported_frame() -> SqlError:
+    return SqlError(ERROR, "unsupported frame specification")
+
+
+def columns_assigned_values(columns: int, values: int) -> SqlError:
+    return SqlError(ERROR, f"{columns} columns assigned {values} values")
+
+
+def order_by_without_limit(statement: str) -> SqlError:
+    """``statement``: 'DELETE' or 'UPDATE'."""
+    return SqlError(ERROR, f"ORDER BY without LIMIT on {statement}")
+
+
+def qualified_name_in_trigger() -> SqlError:
+    return SqlError(ERROR, "qualified table names are not allowed on INSERT, UPDATE, and DELETE statements within triggers")
+
+
+def indexed_by_in_trigger(clause: str) -> SqlError:
+    """``clause``: 'INDEXED BY' or 'NOT INDEXED'."""
+    return SqlError(ERROR, f"the {clause} clause is not allowed on UPDATE or DELETE statements within triggers")
+
+
+def returning_in_trigger() -> SqlError:
+    return SqlError(ERROR, "cannot use RETURNING in a trigger")
+
+
+def unknown_table_option(option: str) -> SqlError:
+    return SqlError(ERROR, f"unknown table option: {option}")
+
+
+def error_in_generated_column(column: str) -> SqlError:
+    return SqlError(ERROR, f'error in generated column "{column}"')
+
+
 # --- names and expressions ---------------------------------------------------------------------------------------------------
 
 
