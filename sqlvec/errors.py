@@ -308,6 +308,13 @@ def trigger_recursion() -> SqlError:
     return plain("too many levels of trigger recursion")
 
 
+def raised(message: str, action: str) -> SqlError:
+    """RAISE(ABORT | FAIL | ROLLBACK, message) of a trigger; ``conflict`` says how the statement ends."""
+    error = SqlError(CONSTRAINT, message, CONSTRAINT_TRIGGER)
+    error.conflict = action  # type: ignore[attr-defined]
+    return error
+
+
 # --- files -----------------------------------------------------------------------------------------------------------------------
 
 
