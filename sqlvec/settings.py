@@ -11,6 +11,8 @@ class Settings:
     def __init__(self) -> None:
         self.generation = 0
         self.engine = "auto"                    # PRAGMA sqlvec_engine: auto | row | vector (and testing modes)
+        self.fullfsync = False
+        self.checkpoint_fullfsync = False
         self.foreign_keys = False
         self.defer_foreign_keys = False
         self.recursive_triggers = False

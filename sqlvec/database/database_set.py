@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.pages.pager import Pager
+from sqlvec.pages.record import ENCODING_NUMBERS
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import CatalogSet
 from sqlvec.schema.load import load_catalog
@@ -117,6 +118,24 @@ class DatabaseSet:
         self._catalogs = None
         self.settings.changed()
 
+    def forget_temp(self) -> None:
+        """Throw the temp database away (its storage was changed)."""
+        temp = self._databases[TEMP]
+        if temp.is_open:
+            temp.pager.close()
+        temp._pager = None
+        self.install(TEMP, None)
+
+    def set_encoding(self, encoding: str) -> None:
+        """Choose the text encoding of a connection whose main file is still empty."""
+        for database in self._databases[:2]:
+            if database.is_open or database is self._databases[MAIN]:
+                database.pager.encoding = encoding
+        self._note_encoding(encoding)
+
+    def _note_encoding(self, encoding: str) -> None:
+        self.collations.set_encoding(ENCODING_NUMBERS[encoding])
+
     # --- catalogs -------------------------------------------------------------------------------------------------------------------
 
     @property
@@ -143,6 +162,8 @@ class DatabaseSet:
         try:
             if pager.schema_format > 4:
                 raise errors.plain("unsupported file format")
+            if number == MAIN:
+                self._note_encoding(pager.encoding)
             rows: list[Any] = []
             if pager.page_count:
                 for block in pager.table_tree(1).blocks():

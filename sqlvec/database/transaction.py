@@ -131,13 +131,13 @@ class Transaction:
             self.rollback_hook()
         self._finish()
 
-    def end_statement(self, wrote: bool) -> None:
+    def end_statement(self) -> None:
         """A statement has ended well: in autocommit mode commit what it wrote, and release locks when nothing is active.
 
         Errors: "FOREIGN KEY constraint failed" for deferred violations, those of the pager; the transaction is then rolled back."""
         if not self.autocommit:
             return
-        if wrote and self.active_writes == 0:
+        if self.active_writes == 0 and self.is_writing:
             if self.deferred_violations > 0:
                 self.rollback_all()
                 raise errors.foreign_key_failed()

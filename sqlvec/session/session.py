@@ -37,6 +37,7 @@ class Session:
         self.functions = FunctionRegistry()
         self.collations = Collations()
         self.modules = ModuleRegistry()
+        self.modules.fallback = _pragma_module
         self.databases = DatabaseSet(self.settings, self.collations)
         self.transaction = Transaction(self.databases)
         self.function_context = FunctionContext(self.collations)
@@ -142,3 +143,8 @@ class Session:
             self.transaction.active_reads = self.transaction.active_writes = 0
             self.transaction.rollback_all()
         self.databases.close()
+
+
+def _pragma_module(name: str) -> Any:
+    """The module of a ``pragma_NAME`` table, or None."""
+    return resolve("sqlvec.commands.pragma_tables:find_module")(name) if name.startswith("pragma_") else None

@@ -35,7 +35,7 @@ class Statement:
     """A prepared statement.  ``names``: result column names (None-free tuple; empty for statements without rows); ``parameters``: the name of each
     parameter or None for ``?``; ``is_readonly``."""
 
-    __slots__ = ("_active", "_frame", "_names", "_rows", "_values", "explain", "is_command", "is_readonly", "is_write", "parameters", "plan",
+    __slots__ = ("_counted", "_frame", "_names", "_rows", "_values", "explain", "is_command", "is_readonly", "is_write", "parameters", "plan",
                  "session", "sql", "tree", "entry")
 
     def __init__(self, session: Session, tree: Any, sql: str) -> None:
@@ -48,7 +48,7 @@ class Statement:
         self._rows: Iterator[tuple[Any, ...]] | None = None
         self._values: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = ()
-        self._active = False
+        self._counted = ""             # which counter of the transaction this run is in: reads | writes | nothing
         self._frame: Any = None
         self.parameters: list[str | None] = []
         self.is_write = False
@@ -167,15 +167,16 @@ class Statement:
             self.session.interrupt[0] = False
         if self.is_write:
             transaction.active_writes += 1
+            self._counted = "writes"
         else:
             transaction.active_reads += 1
-        self._active = True
+            self._counted = "reads"
         self._frame = None
         try:
             yield from body()
         except GeneratorExit:
             self._leave()
-            transaction.end_statement(self.is_write)
+            transaction.end_statement()
             raise
         except errors.SqlError as error:
             self._leave()
@@ -187,16 +188,23 @@ class Statement:
                 transaction.rollback_all()
             raise
         self._leave()
-        transaction.end_statement(self.is_write)
+        transaction.end_statement()
 
     def _leave(self) -> None:
-        if self._active:
-            self._active = False
-            transaction = self.session.transaction
-            if self.is_write:
-                transaction.active_writes -= 1
-            else:
-                transaction.active_reads -= 1
+        counted = self._counted
+        self._counted = ""
+        if counted == "writes":
+            self.session.transaction.active_writes -= 1
+        elif counted:
+            self.session.transaction.active_reads -= 1
+
+    def becomes_write(self) -> None:
+        """A command that was counted as a reader turns out to write (some pragmas)."""
+        if self._counted == "reads":
+            self.session.transaction.active_reads -= 1
+            self.session.transaction.active_writes += 1
+            self._counted = "writes"
+        self.is_write = True
 
     def _undo(self, error: errors.SqlError) -> None:
         """Undo a failed statement as its conflict action says, and in autocommit mode end its transaction."""
@@ -213,11 +221,11 @@ class Statement:
             transaction.release_frame(frame)
         if transaction.autocommit:
             if error.action == "FAIL":
-                transaction.end_statement(self.is_write)
+                transaction.end_statement()
             elif self.is_write and transaction.active_writes == 0 and transaction.is_writing:
                 transaction.rollback_all()
             else:
-                transaction.end_statement(False)
+                transaction.end_statement()
 
     def _plan_rows(self) -> Iterator[tuple[Any, ...]]:
         session = self.session

@@ -103,11 +103,12 @@ BUILT_IN: dict[str, str] = {
 
 
 class ModuleRegistry:
-    """Modules by lower-case name; ``pragma_NAME`` is answered by the pragma module for every pragma that has a table form."""
+    """Modules by lower-case name.  ``fallback(name)`` is asked for names that are in no table (the pragma tables, filled in by the session)."""
 
     def __init__(self) -> None:
         self._names = dict(BUILT_IN)
         self._modules: dict[str, Module] = {}
+        self.fallback: Any = None
 
     def register(self, name: str, module: str | Module) -> None:
         """Add a module object or its ``"module:attribute"`` name."""
@@ -124,8 +125,8 @@ class ModuleRegistry:
             target = self._names.get(key)
             if target is not None:
                 module = self._modules[key] = resolve(target)()
-            elif key.startswith("pragma_"):
-                module = resolve("sqlvec.vtab.pragma_tables:find_module")(key[7:])
+            elif self.fallback is not None:
+                module = self.fallback(key)
                 if module is not None:
                     self._modules[key] = module
         return module
