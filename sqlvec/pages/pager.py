@@ -151,7 +151,7 @@ class Pager:
     def encoding(self) -> str:
         """``utf-8``, ``utf-16-le`` or ``utf-16-be``; until the first object exists, the pending choice."""
         number = self.header("text_encoding")
-        return ENCODING_NAMES[number] if number in ENCODING_NAMES else self.pending_encoding
+        return ENCODING_NAMES.get(number, self.pending_encoding)
 
     @encoding.setter
     def encoding(self, name: str) -> None:
@@ -359,6 +359,28 @@ class Pager:
             pieces.append(self._read_pages(start, length))
         return b"".join(pieces) if len(pieces) != 1 else bytes(pieces[0])
 
+    def read_run_into(self, page_numbers: Sequence[int], target: memoryview) -> None:
+        """As :meth:`read_run`, into the caller's buffer; runs of neighbours go from the file to it without a copy."""
+        size = self.page_size
+        file = self.file
+        if file is None or self.changed or self.wal is not None or min(page_numbers) < 1 or max(page_numbers) > self.page_count:
+            target[:] = self.read_run(page_numbers)
+            return
+        first = at = 0
+        previous = start = page_numbers[0]
+        for page_no in page_numbers:
+            if page_no != previous + 1 and at:
+                self._fill(file, start, target[first * size : at * size])
+                first, start = at, page_no
+            previous = page_no
+            at += 1
+        self._fill(file, start, target[first * size : at * size])
+
+    def _fill(self, file: OsFile, first: int, target: memoryview) -> None:
+        done = file.read_into((first - 1) * self.page_size, target)
+        if done < len(target):
+            target[done:] = bytes(len(target) - done)
+
     def _read_pages(self, first: int, count: int) -> bytes:
         assert self.file is not None
         data = self.file.read((first - 1) * self.page_size, count * self.page_size)
@@ -474,6 +496,11 @@ class Pager:
         page[:] = bytes(len(page))
         self.nodes.pop(page_no, None)
         return page
+
+    def spill_if_large(self) -> None:
+        """Called between changes of trees: write changed pages out early when the cache overflows."""
+        if len(self.changed) > self._cache_limit() and self.file is not None and self.cache_spill:
+            resolve("sqlvec.pages.journal:spill")(self)
 
     def allocate(self, near: int = 0) -> tuple[int, bytearray]:
         """A zeroed page for use: from the freelist (closest to ``near``) or the end of the file."""

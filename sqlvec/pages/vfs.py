@@ -44,6 +44,19 @@ class OsFile:
             raise errors.io_error(errors.IOERR_READ) from None
         return data
 
+    def read_into(self, offset: int, target: memoryview) -> int:
+        """Fill ``target`` from the file; returns the bytes read, fewer only at the end of the file."""
+        try:
+            done = os.preadv(self.descriptor, [target], offset)
+            while 0 < done < len(target):
+                more = os.preadv(self.descriptor, [target[done:]], offset + done)
+                if not more:
+                    break
+                done += more
+        except OSError:
+            raise errors.io_error(errors.IOERR_READ) from None
+        return done
+
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         try:
             done = os.pwrite(self.descriptor, data, offset)
