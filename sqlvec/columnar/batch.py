@@ -1,0 +1,96 @@
+"""A batch: some rows, whose columns are made when asked for.
+
+Columns are known by a key, in the vector engine ``(source, number)``.  A batch draws them from *parts* (a scan's record batch, the stored
+side of a join) and keeps what it has made.  ``take`` gives a batch of chosen rows that makes nothing yet: a column that the parent has is
+taken from there, another is gathered for the chosen rows only (late gathering).
+
+A part is any object with ``column(key) -> ColumnVector`` and ``take(positions) -> part``; :class:`StoredColumns` is the plain one.
+"""
+from __future__ import annotations
+
+from sqlvec.columnar.numeric import np
+from sqlvec.columnar.vector import ColumnVector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+
+class StoredColumns:
+    """Columns that exist already."""
+
+    __slots__ = ("positions", "vectors")
+
+    def __init__(self, vectors: dict[Any, ColumnVector], positions: Any = None) -> None:
+        self.vectors = vectors
+        self.positions = positions
+
+    def column(self, key: Any) -> ColumnVector:
+        vector = self.vectors[key]
+        return vector if self.positions is None else vector.take(self.positions)
+
+    def take(self, positions: Any) -> StoredColumns:
+        return StoredColumns(self.vectors, positions if self.positions is None else self.positions.take(positions))
+
+    def keys(self) -> Iterable[Any]:
+        return self.vectors.keys()
+
+
+class ColumnBatch:
+    """``count`` rows; ``parts`` maps a column key to the part that has it; ``ordinals`` (int64 or None) is the row's place in plan order."""
+
+    __slots__ = ("_parent", "_positions", "_taken", "count", "memo", "ordinals", "parts", "vectors")
+
+    def __init__(self, count: int, parts: dict[Any, Any], ordinals: Any = None) -> None:
+        self.count = count
+        self.parts = parts
+        self.ordinals = ordinals
+        self.vectors: dict[Any, ColumnVector] = {}
+        self.memo: dict[int, Any] = {}
+        self._parent: ColumnBatch | None = None
+        self._positions: Any = None
+        self._taken: dict[int, Any] = {}
+
+    def column(self, key: Any) -> ColumnVector:
+        """The column ``key`` of all rows (KeyError: no part has it)."""
+        found = self.vectors.get(key)
+        if found is None:
+            found = self.vectors[key] = self._make(key)
+        return found
+
+    def has(self, key: Any) -> bool:
+        return key in self.vectors or key in self.parts
+
+    def _make(self, key: Any) -> ColumnVector:
+        batch: ColumnBatch = self
+        positions: Any = None
+        while batch._parent is not None:
+            positions = batch._positions if positions is None else batch._positions.take(positions)
+            batch = batch._parent
+            found = batch.vectors.get(key)
+            if found is not None:
+                return found.take(positions)
+        part = self.parts[key]
+        if positions is not None:
+            taken = self._taken.get(id(part))
+            if taken is None:
+                taken = self._taken[id(part)] = part.take(positions)
+            part = taken
+        return part.column(key)
+
+    def take(self, positions: Any) -> ColumnBatch:
+        """The rows at ``positions``, in that order."""
+        out = ColumnBatch(len(positions), self.parts, None if self.ordinals is None else self.ordinals.take(positions))
+        out._parent = self
+        out._positions = positions
+        return out
+
+    def slice(self, start: int, stop: int) -> ColumnBatch:
+        return self.take(np.arange(start, stop, dtype=np.int64))
+
+
+def of_vectors(count: int, vectors: dict[Any, ColumnVector], ordinals: Any = None) -> ColumnBatch:
+    """A batch of columns that exist already."""
+    part = StoredColumns(vectors)
+    return ColumnBatch(count, dict.fromkeys(vectors, part), ordinals)
