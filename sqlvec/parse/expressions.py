@@ -277,7 +277,7 @@ def number_literal(text: str, span: tuple[int, int]) -> Literal:
             return Literal("integer", int(digits), span)
     if len(text) < 17:
         return Literal("float", float(text), span)
-    return Literal("float", resolve("sqlvec.values.storage:text_to_real")(text), span)
+    return Literal("float", resolve("sqlvec.values.numeric_text:real_prefix")(text), span)
 
 
 def _float(ts: TokenStream) -> Literal:

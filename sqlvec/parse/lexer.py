@@ -59,7 +59,7 @@ _SPACE_CHARS = " \n\t\r\f\x0b"
 
 # What the first character of a token tells.
 _IDENTIFIER, _SPACE, _MARK, _DIGIT, _QUOTE, _OTHER = range(6)
-_CLASS: dict[str, int] = {char: _OTHER for char in map(chr, range(128))}
+_CLASS: dict[str, int] = dict.fromkeys(map(chr, range(128)), _OTHER)
 _CLASS.update((char, _IDENTIFIER) for char in _LETTERS + "_")
 _CLASS.update((char, _SPACE) for char in " \t\n\r\f")
 _CLASS.update((char, _MARK) for char in "(),*+%&~")
@@ -155,7 +155,7 @@ def lex(sql: str, position: int, kinds: list[str], starts: list[int], ends: list
             break
         else:
             kind, position = _other(sql, position, char)
-            if kind == "":  # a comment
+            if kind == "":  # a comment or blank
                 continue
             if kind == "EOF":
                 length = position
@@ -267,6 +267,8 @@ def _other(sql: str, position: int, char: str) -> tuple[str, int]:
         return _variable(sql, position)
     if char == "\0":
         return "EOF", position
+    if char == "\x0b" and position and sql[position - 1] in _SPACE_CHARS:
+        return "", position + 1  # a vertical tab is blank only behind another blank
     return "ILLEGAL", position + 1
 
 

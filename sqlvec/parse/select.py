@@ -113,8 +113,7 @@ def select_after_with(ts: TokenStream, with_: With | None, start: int) -> Select
             raise errors.too_many_terms_in_compound()
         body = Compound(cores, operators, (cores[0].span[0], cores[-1].span[1]))
     ts.height = height
-    found = Select(with_, body, order_by, limit, offset, (start, ts.ends[ts.position - 1]))
-    return found
+    return Select(with_, body, order_by, limit, offset, (start, ts.ends[ts.position - 1]))
 
 
 def order_and_limit(ts: TokenStream, depth: int) -> tuple[list[OrderTerm], Node | None, Node | None]:
