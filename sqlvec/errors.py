@@ -358,6 +358,37 @@ def misuse() -> SqlError:
     return SqlError(MISUSE, "bad parameter or other API misuse")
 
 
+# --- commands ----------------------------------------------------------------------------------------------------------------------
+
+
+def unknown_database(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"unknown database {name}", offset)
+
+
+def reserved_name(name: str) -> SqlError:
+    return plain(f"object name reserved for internal use: {name}")
+
+
+def already_exists(kind: str, name: str, offset: int | None = None) -> SqlError:
+    """``kind``: table, view, index or trigger."""
+    return plain(f"{kind} {name} already exists", offset)
+
+
+def already_named(kind: str, name: str) -> SqlError:
+    """``there is already a table (or: an index) named N``"""
+    return plain(f"there is already {'an' if kind == 'index' else 'a'} {kind} named {name}")
+
+
+def no_such(kind: str, name: str, offset: int | None = None) -> SqlError:
+    """``no such index: N`` and the like."""
+    return plain(f"no such {kind}: {name}", offset)
+
+
+def may_not_be(table: str, what: str) -> SqlError:
+    """``table sqlite_master may not be dropped`` and the like."""
+    return plain(f"table {table} may not be {what}")
+
+
 # --- schema declarations -----------------------------------------------------------------------------------------------------------
 
 

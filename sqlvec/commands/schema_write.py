@@ -1,0 +1,127 @@
+"""Changing sqlite_schema: its rows, the schema cookie, and the Catalog that follows.
+
+Every schema change goes through here in three steps: make the database writable (:func:`begin`), write rows of the schema tree (root 1), and
+:func:`finish`: count the cookie up and install the next Catalog, made from the old one where that is simple, else read again at next use.
+
+Follows "The Schema Table" of the manual; facts: a cookie step per statement.
+"""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.pages.record import decode, encode
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from sqlvec.commands.context import CommandContext
+    from sqlvec.parse.ast import Name
+    from sqlvec.schema.catalog import Catalog
+
+TEMP = 1
+Row = tuple[int, "str | None", "str | None", "str | None", "int | None", "str | None"]
+
+
+def target_database(context: CommandContext, schema: Name | None, temp: bool = False) -> int:
+    """The database that a CREATE statement names."""
+    if temp:
+        return TEMP
+    if schema is None:
+        return 0
+    number = context.databases.number_of(schema.text)
+    if number is None:
+        raise errors.unknown_database(schema.text, schema.span[0])
+    return number
+
+
+def begin(context: CommandContext, number: int) -> None:
+    """A schema change of this database begins."""
+    context.transaction.begin_write(number)
+    context.databases[number].pager.initialise_schema_fields()
+
+
+def schema_tree(context: CommandContext, number: int) -> Any:
+    return context.databases[number].pager.table_tree(1)
+
+
+def rows(context: CommandContext, number: int) -> list[Row]:
+    """All rows of sqlite_schema: (rowid, type, name, tbl_name, rootpage, sql)."""
+    pager = context.databases[number].pager
+    found: list[Row] = []
+    if pager.page_count:
+        for block in pager.table_tree(1).blocks():
+            for rowid, payload in block:
+                values = decode(payload, pager.encoding)
+                found.append((rowid, *(values + (None,) * 5)[:5]))  # type: ignore[arg-type]
+    return found
+
+
+def add_row(context: CommandContext, number: int, kind: str, name: str, table: str, root: int, sql: str | None) -> Row:
+    """A new row at the end of sqlite_schema."""
+    pager = context.databases[number].pager
+    tree = pager.table_tree(1)
+    rowid = (tree.max_rowid() or 0) + 1
+    tree.insert(rowid, encode((kind, name, table, root, sql), pager.encoding, pager.header("schema_format") or 4))
+    return (rowid, kind, name, table, root, sql)
+
+
+def change_rows(context: CommandContext, number: int, change: Callable[[Row], Row | None]) -> int:
+    """Pass every row through ``change``: a different row is stored, None deletes it.  Returns how many changed."""
+    pager = context.databases[number].pager
+    tree = pager.table_tree(1)
+    schema_format = pager.header("schema_format") or 4
+    count = 0
+    for row in rows(context, number):
+        new = change(row)
+        if new is None:
+            tree.delete(row[0])
+            count += 1
+        elif new != row:
+            tree.insert(row[0], encode(new[1:], pager.encoding, schema_format))
+            count += 1
+    return count
+
+
+def finish(context: CommandContext, number: int, catalog: Catalog | None = None) -> None:
+    """Count the schema cookie up and install ``catalog`` (None: read the schema again when it is next needed)."""
+    pager = context.databases[number].pager
+    cookie = (pager.header("schema_cookie") + 1) & 0xFFFFFFFF
+    pager.set_header("schema_cookie", cookie)
+    context.transaction.schema_was_changed = True
+    context.databases.install(number, None if catalog is None else catalog.with_cookie(pager.schema_cookie))
+
+
+def reload(context: CommandContext, number: int) -> None:
+    """Read the schema again without a cookie step."""
+    context.transaction.schema_was_changed = True
+    context.databases.install(number, None)
+
+
+def extend(catalog: Catalog, row: Row) -> Catalog:
+    """The Catalog after one more row."""
+    return resolve("sqlvec.schema.load:extended_catalog")(catalog, row)  # type: ignore[no-any-return]
+
+
+def root_moved(context: CommandContext, number: int, old: int, new: int) -> None:
+    """Auto-vacuum moved a root page: correct the row that names it."""
+    change_rows(context, number, lambda row: (*row[:4], new, row[5]) if row[4] == old else row)  # type: ignore[arg-type,return-value]
+
+
+def drop_trees(context: CommandContext, number: int, roots: list[int]) -> None:
+    """Free trees, the largest root page first; other roots that auto-vacuum moves are followed."""
+    pager = context.databases[number].pager
+    waiting = sorted((root for root in roots if root > 1), reverse=True)
+    while waiting:
+        root = waiting.pop(0)
+        moved = pager.drop_tree(root)
+        if moved:
+            root_moved(context, number, moved, root)
+            waiting = sorted((root if other == moved else other for other in waiting), reverse=True)
+
+
+def check_name(context: CommandContext, name: str) -> None:
+    """Names that begin with sqlite_ are reserved (unless the schema is writable)."""
+    if name[:7].lower() == "sqlite_" and not context.settings.writable_schema and not getattr(context.session, "is_nested", False):
+        raise errors.reserved_name(name)

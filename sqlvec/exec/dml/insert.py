@@ -1,0 +1,193 @@
+"""INSERT and REPLACE.
+
+Per row: the image from the values (defaults for what isn't named); BEFORE triggers; the rowid; affinities and generated columns; constraints;
+uniqueness with its conflict actions (UPSERT among them); foreign keys; the row and its index entries; RETURNING; AFTER triggers.
+
+A plain statement with one row of values goes through ``fast_insert``, a function generated for the statement; it hands every row that isn't
+plain to the general road here, before it has changed anything.
+
+Follows "INSERT" and "REPLACE" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.exec.dml.conflict import SKIP, STORE, check_order, make_unique
+from sqlvec.exec.dml.foreign_keys import check_row
+from sqlvec.exec.dml.outcome import Outcome, run_statement
+from sqlvec.exec.dml.rowid import as_rowid, new_rowid, note_rowid
+from sqlvec.exec.dml.source import compile_over, rows_of
+from sqlvec.exec.dml.triggers import run_program
+from sqlvec.expr.operations import IgnoreRow
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Any
+
+    from sqlvec.exec.context import RunContext
+    from sqlvec.exec.dml.table_writer import TableWriter
+    from sqlvec.exec.dml.write_state import WriteState
+    from sqlvec.plan.physical_dml import Insert
+
+    Image = tuple[Any, ...]
+
+
+class CompiledInsert:
+    """What is the same in all runs: functions for the VALUES rows, and for the defaults of the columns that aren't named."""
+
+    __slots__ = ("defaults", "rows", "targets", "width")
+
+    def __init__(self, node: Insert, context: RunContext) -> None:
+        write = node.write
+        self.width = len(write.table.columns) + 1
+        self.targets = tuple((position, place) for position, place in enumerate(node.targets) if place >= 0)
+        missing = [
+            (position, write.defaults[position])
+            for position, place in enumerate(node.targets)
+            if place < 0 and position < self.width - 1 and write.defaults and write.defaults[position] is not None
+        ]
+        self.defaults = None
+        if missing:
+            function = compile_over(tuple(expression for _, expression in missing), (), context)
+            self.defaults = (tuple(position for position, _ in missing), function)
+        self.rows = None if node.rows is None else [compile_over(row, (), context) for row in node.rows]
+
+    def image(self, values: tuple[Any, ...], activation: Any) -> list[Any]:
+        """The raw image of a value row: no affinity applied, no rowid chosen."""
+        image: list[Any] = [None] * self.width
+        for position, place in self.targets:
+            image[position] = values[place]
+        if self.defaults is not None:
+            positions, function = self.defaults
+            for position, value in zip(positions, function((), activation), strict=True):
+                image[position] = value
+        return image
+
+
+def run(node: Insert, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
+    """Run a top-level INSERT; the result is what RETURNING delivers."""
+    return run_statement(steps, node, context, activation)
+
+
+def value_rows(node: Insert, compiled: CompiledInsert, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
+    """The rows of VALUES or of the source."""
+    if compiled.rows is not None:
+        for function in compiled.rows:
+            yield function((), activation)
+    else:
+        rows = rows_of(node.source, context, activation)
+        yield from (list(rows) if node.buffered else rows)
+
+
+def steps(node: Insert, state: WriteState, activation: Any, outcome: Outcome) -> Generator[Any, None, None]:
+    """The statement as a generator of programs to run."""
+    context = state.context
+    compiled = node.compiled
+    if compiled is None:
+        compiled = node.compiled = CompiledInsert(node, context)
+    returning = outcome.returning(node, state)
+    emit = None if returning is None else (lambda image: returning(image, activation))
+    if node.write.table.kind == "view":
+        yield from _view_steps(node, compiled, state, activation, outcome, emit)
+        return
+    writer = state.writer(node.write)
+    override = state.override or node.action
+    order = check_order(writer, node.upserts, override)
+    for values in value_rows(node, compiled, context, activation):
+        try:
+            yield from insert_row(node, writer, compiled.image(values, activation), override, order, emit, outcome, activation)
+        except IgnoreRow:
+            continue
+
+
+def insert_row(
+    node: Insert,
+    writer: TableWriter,
+    image: list[Any],
+    override: str | None,
+    order: list[int],
+    emit: Callable[[Image], None] | None,
+    outcome: Outcome,
+    activation: Any,
+) -> Generator[Any, None, None]:
+    """Store one row with all that follows from it."""
+    codec = writer.codec
+    state = writer.state
+    alias = writer.table.rowid_column
+    is_rowid = not writer.key_positions
+    given = None
+    if is_rowid:
+        given = image[alias] if alias >= 0 and node.targets[alias] >= 0 else image[-1]
+        if given is not None:
+            given = as_rowid(given)
+        if alias >= 0:
+            image[alias] = None
+    codec.apply_affinities(image)
+    if node.triggers.before:
+        shown = list(image)
+        shown[-1] = -1 if given is None else given
+        if alias >= 0:
+            shown[alias] = shown[-1]
+        codec.compute_generated(shown)
+        for program in node.triggers.before:
+            yield run_program(state, program, None, tuple(shown), override)
+    if is_rowid:
+        image[-1] = new_rowid(writer) if given is None else given
+        if alias >= 0:
+            image[alias] = image[-1]
+    if not check_constraints(writer, image, override):
+        return
+    new = tuple(image)
+    index_values = [entry.values(new) for entry in writer.entries]
+    verdict = yield from make_unique(writer, new, index_values, override, order, None, node.upserts)
+    if verdict == SKIP:
+        return
+    if verdict != STORE:
+        yield from resolve("sqlvec.exec.dml.upsert:update_instead")(node, writer, verdict, new, override, emit, outcome, activation)
+        return
+    write = writer.write
+    if write.child_keys or write.parent_keys:
+        check_row(writer, None, new)
+    writer.store(new, index_values)
+    if is_rowid:
+        if given is not None:
+            note_rowid(writer, given)
+        state.transaction.last_insert_rowid = new[-1]
+    outcome.add(1)
+    if emit is not None:
+        emit(new)
+    for program in node.triggers.after:
+        yield run_program(state, program, None, new, override)
+
+
+def check_constraints(writer: TableWriter, image: list[Any], override: str | None) -> bool:
+    """Generated columns, NOT NULL, STRICT, CHECK; False: skip the row.  May change the image."""
+    constraints = writer.constraints
+    codec = writer.codec
+    if constraints.not_null and not constraints.check_not_null(image, override, False):
+        return False
+    if codec.compute:
+        codec.compute_generated(image)
+        if constraints.not_null and not constraints.check_not_null(image, override, True):
+            return False
+    if constraints.strict:
+        constraints.check_types(image)
+    return not constraints.checks or constraints.check_checks(tuple(image), override)
+
+
+def _view_steps(
+    node: Insert, compiled: CompiledInsert, state: WriteState, activation: Any, outcome: Outcome, emit: Callable[[Image], None] | None
+) -> Generator[Any, None, None]:
+    """INSERT into a view: its INSTEAD OF triggers, for each row."""
+    for values in value_rows(node, compiled, state.context, activation):
+        image = compiled.image(values, activation)
+        image[-1] = -1
+        new = tuple(image)
+        try:
+            for program in node.triggers.before:
+                yield run_program(state, program, None, new, state.override or node.action)
+        except IgnoreRow:
+            continue
+        outcome.add(1)
+        if emit is not None:
+            emit(new)

@@ -1,0 +1,66 @@
+"""What a writing statement leaves: the number of changed rows and the RETURNING rows; and the frame in which a top-level one runs.
+
+RETURNING rows are collected until the writing has ended, so that a reader that stops early stops no write.  ``changes()`` is set when the statement ends,
+``total_changes()`` counts every row, those changed by programs included.
+"""
+from __future__ import annotations
+
+from sqlvec.exec.dml.source import compile_over
+from sqlvec.exec.dml.write_state import WriteState, drive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from sqlvec.exec.context import RunContext
+    from sqlvec.exec.dml.table_writer import TableWriter
+
+
+class Outcome:
+    """Counts and rows of one statement (of a program or top-level)."""
+
+    __slots__ = ("changes", "rows", "transaction")
+
+    def __init__(self, transaction: Any) -> None:
+        self.transaction = transaction
+        self.changes = 0
+        self.rows: list[tuple[Any, ...]] = []
+
+    def add(self, count: int) -> None:
+        """So many rows were changed by the statement itself."""
+        self.changes += count
+        self.transaction.total_changes += count
+
+    def returning(self, node: Any, state: WriteState) -> Callable[[tuple[Any, ...], Any], None] | None:
+        """A function that adds the RETURNING row of an image, None without the clause."""
+        clause = node.returning
+        if clause is None:
+            return None
+        if clause.compiled is None:
+            clause.compiled = compile_over(clause.expressions, node.write.columns, state.context)
+        function, rows = clause.compiled, self.rows
+
+        def emit(image: tuple[Any, ...], activation: Any) -> None:
+            rows.append(function(image, activation))
+
+        return emit
+
+
+def run_statement(steps: Any, node: Any, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
+    """Run a top-level writing statement to its end."""
+    state = WriteState(context)
+    outcome = Outcome(context.transaction)
+    drive(steps(node, state, activation, outcome))
+    state.finish()
+    context.transaction.changes = outcome.changes
+    return iter(outcome.rows)
+
+
+def in_key_order(writer: TableWriter, keys: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Collected key rows in the order of the table's own tree, each once."""
+    if not writer.key_positions:
+        return [(rowid,) for rowid in sorted({row[0] for row in keys})]
+    sort_key = writer.tree.layout.sort_key
+    found = {sort_key(row): row for row in keys}
+    return [found[key] for key in sorted(found)]

@@ -1,0 +1,210 @@
+"""UPDATE: collect the keys, then change row by row.
+
+Per row: the new image from the stored one and the assignments; BEFORE triggers (columns that the statement doesn't assign are read again after
+them); constraints; foreign keys; the trees that change; foreign-key actions; RETURNING; AFTER triggers.
+
+UPDATE FROM has the values of the joined tables collected beside the key; of several matches the last one counts.  :func:`update_row` is also what UPSERT runs.
+
+Follows "UPDATE" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.exec.dml.conflict import ROWID_CHECK, SKIP, check_order, make_unique
+from sqlvec.exec.dml.foreign_keys import check_row, run_actions
+from sqlvec.exec.dml.outcome import Outcome, run_statement
+from sqlvec.exec.dml.rowid import as_rowid
+from sqlvec.exec.dml.source import compile_over, rows_of
+from sqlvec.exec.dml.triggers import run_program
+from sqlvec.expr.bound import columns_of
+from sqlvec.expr.operations import IgnoreRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Any
+
+    from sqlvec.exec.context import RunContext
+    from sqlvec.exec.dml.table_writer import TableWriter
+    from sqlvec.exec.dml.write_state import WriteState
+    from sqlvec.plan.physical_dml import TriggerSet, Update
+
+    Image = tuple[Any, ...]
+
+
+class Assignments:
+    """Compiled SET list of one statement: ``evaluate(image + extra, activation)`` gives the values for ``targets``."""
+
+    __slots__ = ("checks", "entries", "evaluate", "moves_row", "targets")
+
+    def __init__(self, assignments: tuple[tuple[int, Any], ...], layout: tuple[Any, ...], writer: TableWriter | None, context: Any) -> None:
+        self.targets = tuple(target for target, _ in assignments)
+        self.evaluate = compile_over(tuple(expression for _, expression in assignments), layout, context)
+        self.moves_row = False
+        self.entries: tuple[bool, ...] = ()
+        self.checks: tuple[int, ...] = ()
+        if writer is not None:
+            self._find_touched(writer)
+
+    def _find_touched(self, writer: TableWriter) -> None:
+        """Which indexes the SET list can change."""
+        alias = writer.table.rowid_column
+        keys = set(writer.key_positions) or {-1, alias}
+        touched = set(self.targets)
+        self.moves_row = not touched.isdisjoint(keys)
+        touched |= {number for number, _ in writer.write.generated}
+        if self.moves_row:
+            touched |= {-1, alias}
+        entries = []
+        for entry in writer.entries:
+            reads = {position for position in entry.positions if position >= -1}
+            for expression in (*entry.write.expressions, *((entry.write.where,) if entry.write.where is not None else ())):
+                reads |= {number for _, number in columns_of(expression)}
+            entries.append(self.moves_row or not touched.isdisjoint(reads))
+        self.entries = tuple(entries)
+
+
+def run(node: Update, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
+    """Run a top-level UPDATE; the result is what RETURNING delivers."""
+    return run_statement(steps, node, context, activation)
+
+
+def new_image(writer: TableWriter, old: Image, assignments: Assignments, values: tuple[Any, ...]) -> list[Any]:
+    """The stored row with the assigned values put in, as they will be stored."""
+    image = list(old)
+    alias = writer.table.rowid_column
+    affinities = writer.codec.affinities
+    for target, value in zip(assignments.targets, values, strict=True):
+        if target == -1 or target == alias:
+            rowid = as_rowid(value)
+            image[-1] = rowid
+            if alias >= 0:
+                image[alias] = rowid
+        else:
+            image[target] = affinities[target](value)
+    if writer.codec.compute:
+        writer.codec.compute_generated(image)
+    return image
+
+
+def update_row(
+    writer: TableWriter,
+    old: Image,
+    assignments: Assignments,
+    values: tuple[Any, ...],
+    override: str | None,
+    triggers: TriggerSet,
+    emit: Callable[[Image], None] | None,
+    outcome: Outcome,
+) -> Generator[Any, None, None]:
+    """Change one stored row with all that follows from it."""
+    state = writer.state
+    image = new_image(writer, old, assignments, values)
+    if triggers.before:
+        for program in triggers.before:
+            yield run_program(state, program, old, tuple(image), override)
+        current = writer.read(writer.key(old))
+        if current is None:
+            return
+        if current != old:
+            old = current
+            image = new_image(writer, old, assignments, values)
+    if not _check_row_constraints(writer, image, override):
+        return
+    new = tuple(image)
+    entries = writer.entries
+    touched = assignments.entries
+    index_values = [entry.values(new) if touched[position] else None for position, entry in enumerate(entries)]
+    order = [
+        check for check in check_order(writer, (), override) if (assignments.moves_row if check == ROWID_CHECK else touched[check])
+    ]
+    if order:
+        verdict = yield from make_unique(writer, new, index_values, override, order, old)
+        if verdict == SKIP:
+            return
+    write = writer.write
+    if write.child_keys or write.parent_keys:
+        check_row(writer, old, new)
+    writer.replace(old, new, index_values, touched)
+    outcome.add(1)
+    if write.parent_keys:
+        yield from run_actions(writer, old, new)
+    if emit is not None:
+        emit(new)
+    for program in triggers.after:
+        yield run_program(state, program, old, new, override)
+
+
+def _check_row_constraints(writer: TableWriter, image: list[Any], override: str | None) -> bool:
+    constraints = writer.constraints
+    if constraints.not_null:
+        if not constraints.check_not_null(image, override, False):
+            return False
+        if writer.codec.compute:
+            writer.codec.compute_generated(image)
+            if not constraints.check_not_null(image, override, True):
+                return False
+    if constraints.strict:
+        constraints.check_types(image)
+    return not constraints.checks or constraints.check_checks(tuple(image), override)
+
+
+def steps(node: Update, state: WriteState, activation: Any, outcome: Outcome) -> Generator[Any, None, None]:
+    """The statement as a generator of programs to run."""
+    context = state.context
+    is_view = node.write.table.kind == "view"
+    writer = None if is_view else state.writer(node.write)
+    if node.compiled is None:
+        node.compiled = Assignments(node.assignments, node.write.columns + node.extra, writer, context)
+    assignments: Assignments = node.compiled
+    width = node.key_width
+    rows: Any = list(rows_of(node.source, context, activation))
+    override = state.override or node.action
+    returning = outcome.returning(node, state)
+    emit = None if returning is None else (lambda image: returning(image, activation))
+    if writer is None:
+        yield from _view_steps(node, state, activation, outcome, rows, assignments, emit)
+        return
+    if not node.one_pass and len(rows) > 1:
+        rows = _in_key_order(writer, rows, width)
+    is_rowid = not writer.key_positions
+    evaluate = assignments.evaluate
+    for row in rows:
+        old = writer.read(row[0] if is_rowid else row[:width])
+        if old is None:
+            continue
+        values = evaluate(old + row[width:], activation)
+        try:
+            yield from update_row(writer, old, assignments, values, override, node.triggers, emit, outcome)
+        except IgnoreRow:
+            continue
+
+
+def _in_key_order(writer: TableWriter, rows: list[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
+    """One row per key (the last one), in the order of the table's own tree."""
+    if not writer.key_positions:
+        by_rowid = {row[0]: row for row in rows}
+        return [by_rowid[rowid] for rowid in sorted(by_rowid)]
+    sort_key = writer.tree.layout.sort_key
+    found = {sort_key(row[:width]): row for row in rows}
+    return [found[key] for key in sorted(found)]
+
+
+def _view_steps(
+    node: Update, state: WriteState, activation: Any, outcome: Outcome, rows: list[Any], assignments: Assignments, emit: Any
+) -> Generator[Any, None, None]:
+    """UPDATE of a view: its INSTEAD OF triggers, for each row."""
+    width = node.key_width
+    for row in rows:
+        old = (*row[:width], None)
+        image = list(old)
+        for target, value in zip(assignments.targets, assignments.evaluate(old + row[width:], activation), strict=True):
+            image[target] = value
+        new = tuple(image)
+        try:
+            for program in node.triggers.before:
+                yield run_program(state, program, old, new, state.override or node.action)
+        except IgnoreRow:
+            continue
+        outcome.add(1)
+        if emit is not None:
+            emit(new)
