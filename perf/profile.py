@@ -1,0 +1,70 @@
+"""Where a query's time goes: ``python perf/profile.py FILE "SQL" [--engine row|vector|auto] [--functions N] [--source]``.
+
+The time is summed by part: parse, plan, pages, decode, gather, kernels, row callable, bridge, row engine, functions ... by the file a function lives in;
+``--functions`` lists the costliest functions, ``--source`` prints the Python source that was generated for the query.
+"""
+from __future__ import annotations
+
+import argparse
+import cProfile
+import pstats
+import sys
+import time
+from pathlib import Path
+
+# The script's own folder holds a file called profile.py: keep it from hiding the standard module of that name.
+sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Path(__file__).parent]
+
+import sqlvec
+
+PARTS = (
+    ("parse", "sqlvec/parse/"), ("decode", "sqlvec/pages/columns/leaf_decode"), ("decode", "sqlvec/pages/columns/index_leaf_decode"),
+    ("gather", "sqlvec/pages/columns/"), ("pages", "sqlvec/pages/"), ("kernels", "sqlvec/columnar/"), ("bridge", "sqlvec/exec/bridge"),
+    ("row callable", "sqlvec/exec/vector/decline"), ("vector operators", "sqlvec/exec/vector/"), ("dml", "sqlvec/exec/dml/"), ("row engine", "sqlvec/exec/"),
+    ("compile", "sqlvec/expr/"), ("functions", "sqlvec/functions/"), ("values", "sqlvec/values/"), ("plan", "sqlvec/plan/"), ("schema", "sqlvec/schema/"),
+    ("generated code", "<sqlvec"), ("numpy", "numpy"),
+)
+
+
+def part_of(file: str) -> str:
+    for name, mark in PARTS:
+        if mark in file:
+            return name
+    return "python"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("file")
+    parser.add_argument("sql")
+    parser.add_argument("--engine", default="auto")
+    parser.add_argument("--functions", type=int, default=0)
+    parser.add_argument("--source", action="store_true")
+    arguments = parser.parse_args()
+    connection = sqlvec.connect(arguments.file)
+    connection.execute(f"PRAGMA sqlvec_engine = {arguments.engine}")
+    if arguments.source:
+        from sqlvec.expr import compile as compiler
+
+        compiler.keep_source = True
+    profiler = cProfile.Profile()
+    start = time.perf_counter()
+    profiler.enable()
+    rows = connection.execute(arguments.sql).fetchall()
+    profiler.disable()
+    wall = time.perf_counter() - start
+    parts: dict[str, float] = {}
+    stats = pstats.Stats(profiler)
+    for (file, _, _), (_, _, own, _, _) in stats.stats.items():  # type: ignore[attr-defined]
+        part = part_of(file)
+        parts[part] = parts.get(part, 0.0) + own
+    print(f"{len(rows)} rows, {wall:.3f} s under the profiler")
+    for part, seconds in sorted(parts.items(), key=lambda item: -item[1]):
+        print(f"{part:18} {seconds:8.3f} s {100 * seconds / max(wall, 1e-9):5.1f} %")
+    if arguments.functions:
+        stats.sort_stats("tottime").print_stats(arguments.functions)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+SELECT DISTINCT region, quantity FROM orders;

@@ -1,0 +1,1 @@
+SELECT region, count(*), sum(quantity), avg(amount) FROM orders GROUP BY region;

@@ -1,0 +1,1 @@
+SELECT count(*), count(note), sum(note IS NULL), max(coalesce(note, '')) FROM orders;

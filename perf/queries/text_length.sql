@@ -1,0 +1,1 @@
+SELECT avg(length(product)), max(length(note)) FROM orders;
