@@ -175,7 +175,7 @@ def leading_integer(text: str) -> int:
     return value if -0x80000000 <= value <= 0x7FFFFFFF else 0
 
 
-def run(context: Any, statement: Any, sql: str) -> tuple[tuple[str, ...], Rows] | None:
+def pragma(context: Any, statement: Any, sql: str) -> tuple[tuple[str, ...], Rows] | None:
     """The command handler of PRAGMA.  Errors: "unknown database NAME" and those of the handlers."""
     qualified = statement.schema is not None
     number = 0

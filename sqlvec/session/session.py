@@ -129,7 +129,8 @@ class Session:
         return resolve("sqlvec.session.virtual_tables:connect")(self, database, name)
 
     def command_context(self) -> Any:
-        return resolve("sqlvec.commands.context:CommandContext")(self)
+        return resolve("sqlvec.commands.context:CommandContext")(
+            self.databases, self.transaction, self.settings, self.functions, self.collations, self.nested, self.run_context, self.plan_context, self)
 
     def set_interrupt(self) -> None:
         self.interrupt[0] = True

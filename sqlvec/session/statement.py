@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PLANNED = ("Select", "Insert", "Update", "Delete")
 RETRIES = 50
+WRITES, SCHEMA = 1, 2              # flags of commands/table.py
 ROLLS_BACK = (errors.IOERR, errors.FULL, errors.NOMEM, errors.INTERRUPT)
 
 
@@ -68,9 +69,7 @@ class Statement:
 
     def _prepare_command(self, kind: str) -> None:
         self.entry = resolve("sqlvec.commands.table:COMMANDS")[kind]
-        self.is_write = self.entry.writes
-        if self.entry.prepare is not None and self.explain is None:
-            self._guard(lambda: resolve(self.entry.prepare)(self.session.command_context(), self.tree, self.sql))
+        self.is_write = bool(self.entry[1] & WRITES)
 
     def _prepare_plan(self) -> None:
         self.plan = self._guard(self._make_plan)
@@ -281,9 +280,13 @@ class Statement:
         session = self.session
         context = session.command_context()
         context.statement = self
-        if self.entry.framed:
+        if self.entry[1] & SCHEMA:
+            session.databases.forget_stale()
+        if self.entry[1] & WRITES:
+            if session.settings.query_only:
+                raise errors.readonly()
             self._frame = session.transaction.open_frame(None)
-        result = resolve(self.entry.handler)(context, self.tree, self.sql)
+        result = resolve(self.entry[0])(context, self.tree, self.sql)
         if result is not None:
             names, rows = result
             self._names = tuple(names)
