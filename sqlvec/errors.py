@@ -466,3 +466,224 @@ def expressions_prohibited_in_keys() -> SqlError:
 
 def conflicting_on_conflict() -> SqlError:
     return plain("conflicting ON CONFLICT clauses specified")
+
+
+# --- binding -----------------------------------------------------------------------------------------------------------------------
+
+
+def prohibited(what: str, where: str, offset: int | None = None) -> SqlError:
+    return plain(f"{what} prohibited in {where}", offset)
+
+
+def access_prohibited(table: str, column: str, schema: str | None) -> SqlError:
+    return SqlError(AUTH, f"access to {schema + '.' if schema else ''}{table}.{column} is prohibited")
+
+
+def not_authorized() -> SqlError:
+    return SqlError(AUTH, "not authorized")
+
+
+def function_not_authorized(name: str) -> SqlError:
+    return SqlError(AUTH, f"not authorized to use function: {name}")
+
+
+def misuse_of_aliased_aggregate(name: str) -> SqlError:
+    return plain(f"misuse of aliased aggregate {name}")
+
+
+def misuse_of_aliased_window(name: str) -> SqlError:
+    return plain(f"misuse of aliased window function {name}")
+
+
+def misuse_of_aggregate(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"misuse of aggregate: {name}()", offset)
+
+
+def misuse_of_function(kind: str, name: str, offset: int | None = None) -> SqlError:
+    """``kind`` is 'aggregate' or 'window'."""
+    return plain(f"misuse of {kind} function {name}()", offset)
+
+
+def row_value_misused(offset: int | None = None) -> SqlError:
+    return plain("row value misused", offset)
+
+
+def subselect_columns(count: int, expected: int) -> SqlError:
+    return plain(f"sub-select returns {count} columns - expected {expected}")
+
+
+def in_element_terms(count: int, expected: int) -> SqlError:
+    return plain(f"IN(...) element has {count} term{'' if count == 1 else 's'} - expected {expected}")
+
+
+def likelihood_argument(offset: int | None = None) -> SqlError:
+    return plain("second argument to likelihood() must be a constant between 0.0 and 1.0", offset)
+
+
+def not_a_window_function(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"{name}() may not be used as a window function", offset)
+
+
+def filter_on_scalar(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"FILTER may not be used with non-aggregate {name}()", offset)
+
+
+def filter_on_window() -> SqlError:
+    return plain("FILTER clause may only be used with aggregate window functions")
+
+
+def distinct_window() -> SqlError:
+    return plain("DISTINCT is not supported for window functions")
+
+
+def distinct_arguments() -> SqlError:
+    return plain("DISTINCT aggregates must have exactly one argument")
+
+
+def aggregate_in_group_by() -> SqlError:
+    return plain("aggregate functions are not allowed in the GROUP BY clause")
+
+
+def having_without_aggregate() -> SqlError:
+    return plain("HAVING clause on a non-aggregate query")
+
+
+def term_out_of_range(position: int, clause: str, count: int, offset: int | None = None) -> SqlError:
+    return plain(f"{ordinal(position)} {clause} BY term out of range - should be between 1 and {count}", offset)
+
+
+def term_matches_nothing(position: int) -> SqlError:
+    return plain(f"{ordinal(position)} ORDER BY term does not match any column in the result set")
+
+
+def too_many_terms(clause: str) -> SqlError:
+    return plain(f"too many terms in {clause} BY clause")
+
+
+def ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def compound_arity(operator: str) -> SqlError:
+    return plain(f"SELECTs to the left and right of {operator} do not have the same number of result columns")
+
+
+def values_arity() -> SqlError:
+    return plain("all VALUES must have the same number of terms")
+
+
+def no_tables_specified() -> SqlError:
+    return plain("no tables specified")
+
+
+def cannot_join_using(column: str) -> SqlError:
+    return plain(f"cannot join using column {column} - column not present in both tables")
+
+
+def ambiguous_using(column: str) -> SqlError:
+    return plain(f"ambiguous reference to {column} in USING()")
+
+
+def on_refers_right() -> SqlError:
+    return plain("ON clause references tables to its right")
+
+
+def no_such_index(name: str) -> SqlError:
+    return plain(f"no such index: {name}")
+
+
+def not_a_function(name: str) -> SqlError:
+    return plain(f"'{name}' is not a function")
+
+
+def too_many_table_arguments(name: str, maximum: int) -> SqlError:
+    return plain(f"too many arguments on {name}() - max {maximum}")
+
+
+def too_many_arguments(name: str) -> SqlError:
+    return plain(f"too many arguments on function {name}")
+
+
+def too_many_result_columns() -> SqlError:
+    return plain("too many columns in result set")
+
+
+def too_many_from_terms() -> SqlError:
+    return plain("too many FROM clause terms, max: 200")
+
+
+def too_many_join_tables() -> SqlError:
+    return plain("at most 64 tables in a join")
+
+
+def too_many_compound_terms() -> SqlError:
+    return plain("too many terms in compound SELECT")
+
+
+def circular_reference(name: str) -> SqlError:
+    return plain(f"circular reference: {name}")
+
+
+def multiple_recursive_references(name: str) -> SqlError:
+    return plain(f"multiple references to recursive table: {name}")
+
+
+def multiple_recursive_uses(name: str) -> SqlError:
+    return plain(f"multiple recursive references: {name}")
+
+
+def recursive_in_subquery(name: str) -> SqlError:
+    return plain(f"recursive reference in a subquery: {name}")
+
+
+def cte_columns(name: str, values: int, columns: int) -> SqlError:
+    return plain(f"table {name} has {values} values for {columns} columns")
+
+
+def duplicate_with(name: str) -> SqlError:
+    return plain(f"duplicate WITH table name: {name}")
+
+
+def recursive_aggregate() -> SqlError:
+    return plain("recursive aggregate queries not supported")
+
+
+def recursive_window() -> SqlError:
+    return plain("cannot use window functions in recursive queries")
+
+
+def view_columns(view: str, expected: int, count: int) -> SqlError:
+    return plain(f"expected {expected} columns for '{view}' but got {count}")
+
+
+def circular_view(view: str) -> SqlError:
+    return plain(f"view {view} is circularly defined")
+
+
+def no_such_window(name: str) -> SqlError:
+    return plain(f"no such window: {name}")
+
+
+def cannot_override_window(what: str, name: str) -> SqlError:
+    return plain(f"cannot override {what} of window: {name}")
+
+
+def unsupported_frame() -> SqlError:
+    return plain("unsupported frame specification")
+
+
+def range_needs_one_order() -> SqlError:
+    return plain("RANGE with offset PRECEDING/FOLLOWING requires one ORDER BY expression")
+
+
+def raise_outside_trigger() -> SqlError:
+    return plain("RAISE() may only be used within a trigger-program")
+
+
+def hex_literal_too_big(text: str, offset: int | None = None) -> SqlError:
+    return plain(f"hex literal too big: {text}", offset)
+
+
+def unsafe_use(name: str, offset: int | None = None) -> SqlError:
+    return plain(f"unsafe use of {name}()", offset)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PLANNED = ("Select", "Insert", "Update", "Delete")
 RETRIES = 50
+COMPILED = ("Create", "Drop", "Alter", "Analyze", "Reindex", "Pragma")     # commands whose errors SQLite finds while preparing
 WRITES, SCHEMA = 1, 2              # flags of commands/table.py
 ROLLS_BACK = (errors.IOERR, errors.FULL, errors.NOMEM, errors.INTERRUPT)
 
@@ -286,7 +287,12 @@ class Statement:
             if session.settings.query_only:
                 raise errors.readonly()
             self._frame = session.transaction.open_frame(None)
-        result = resolve(self.entry[0])(context, self.tree, self.sql)
+        try:
+            result = resolve(self.entry[0])(context, self.tree, self.sql)
+        except errors.SqlError as error:
+            if not error.phase and error.code == errors.ERROR and type(self.tree).__name__.startswith(COMPILED):
+                error.phase = "prepare"
+            raise
         if result is not None:
             names, rows = result
             self._names = tuple(names)
