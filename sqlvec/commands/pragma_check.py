@@ -1,0 +1,182 @@
+"""integrity_check, quick_check, foreign_key_check, optimize.  Handlers take a PragmaCall (commands/pragma.py).
+
+integrity_check looks at the page structure first (pages/integrity), then, table by table in schema-hash order, at every row: NOT NULL, storage classes, CHECK,
+presence in each index, and each index's number of entries.  quick_check leaves the index contents out.
+
+Follows "PRAGMA integrity_check" and "PRAGMA foreign_key_check" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.exec.dml.index_entries import EntryMaker
+from sqlvec.expr.compile import compile_expressions
+from sqlvec.resolve import resolve
+from sqlvec.values.storage import NUMERIC, TEXT, apply_affinity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from sqlvec.commands.pragma import PragmaCall
+    from sqlvec.schema.objects import Table
+
+    Rows = list[tuple[Any, ...]] | None
+
+DEFAULT_LIMIT = 100
+_STRICT = {"INT": (int,), "INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
+
+
+def integrity_check(call: PragmaCall) -> Rows:
+    """Rows of messages, or one row ``ok``."""
+    limit, only = _arguments(call)
+    numbers = [call.number] if call.qualified else list(range(len(call.context.databases)))
+    messages: list[str] = []
+    for number in numbers:
+        if len(messages) >= limit or (number == 1 and not call.context.databases[1].is_open):
+            continue
+        call.context.transaction.begin_read(number)
+        _check_database(call, number, only, limit, messages)
+    return [(message,) for message in messages[:limit]] or [("ok",)]
+
+
+quick_check = integrity_check
+
+
+def _arguments(call: PragmaCall) -> tuple[int, Table | None]:
+    """The message limit and the one table to check, out of the pragma's value."""
+    if call.value is None:
+        return DEFAULT_LIMIT, None
+    if call.value.lstrip("-+").isdigit():
+        limit = int(call.value)
+        return (limit if limit > 0 else DEFAULT_LIMIT), None
+    schema = call.database.name if call.qualified else None
+    table = call.context.databases.catalogs.find_table(schema, call.value)
+    if table is None:
+        raise errors.no_such_table(call.value)
+    return DEFAULT_LIMIT, table
+
+
+def _check_database(call: PragmaCall, number: int, only: Table | None, limit: int, messages: list[str]) -> None:
+    databases = call.context.databases
+    pager = databases[number].pager
+    catalog = databases.catalog(number)
+    tables = [table for table in catalog.hash_order() if table is not None and table.kind == "table" and (only is None or table is only)]
+    if only is not None and not tables:
+        return
+    roots: list[int] = [] if only is not None else [1]
+    for table in tables:
+        if not table.without_rowid:
+            roots.append(table.root)
+        roots.extend(index.root for index in table.indexes)
+    found = resolve("sqlvec.pages.integrity:check_structure")(pager, roots, limit - len(messages), only is not None)
+    if found:
+        messages.append(f"*** in database {databases[number].name} ***\n" + "\n".join(found))
+    is_quick = call.name == "quick_check"
+    for table in tables:
+        for message in _check_table(call, table, is_quick):
+            if len(messages) >= limit:
+                return
+            messages.append(message)
+
+
+def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str]:
+    """Messages about the rows of one table."""
+    context = call.context.run_context()
+    write = resolve("sqlvec.plan.write_set:table_write")(table, call.context.plan_context())
+    schema_format = context.databases[table.database].pager.schema_format
+    makers = [] if is_quick else [EntryMaker(entry, write, context, schema_format) for entry in write.indexes]
+    trees = [context.index_tree(maker.index) for maker in makers]
+    counts = [0] * len(makers)
+    checks = [] if call.context.settings.ignore_check_constraints else [compile_expressions((check,), write.columns, context) for check, _ in write.checks]
+    for position, image in enumerate(resolve("sqlvec.exec.dml.row_images:scan_images")(table, write, context), 1):
+        yield from _check_values(table, image)
+        if any(_is_false(check(image, None)[0]) for check in checks):
+            yield f"CHECK constraint failed in {table.name}"
+        for number, maker in enumerate(makers):
+            values = maker.values(image)
+            if values is None:
+                continue
+            counts[number] += 1
+            if trees[number].contains_prefix(values) is None:
+                yield f"row {position} missing from index {maker.index.name}"
+    for maker, tree, count in zip(makers, trees, counts, strict=True):
+        if tree.count_entries() != count:
+            yield f"wrong # of entries in index {maker.index.name}"
+
+
+def _is_false(value: Any) -> bool:
+    return value is not None and not resolve("sqlvec.exec.dml.index_entries:is_true")(value)
+
+
+def _check_values(table: Table, image: tuple[Any, ...]) -> Iterator[str]:
+    """NOT NULL and storage-class messages of one row; ``image`` starts with the columns of the table."""
+    for number, column in enumerate(table.columns):
+        if number == table.rowid_column:
+            continue
+        value = image[number]
+        if column.not_null is not None and value is None:
+            yield f"NULL value in {table.name}.{column.name}"
+        if value is None:
+            continue
+        if table.strict:
+            allowed = _STRICT.get(column.declared_type.upper())
+            if allowed is not None and type(value) not in allowed:
+                yield f"non-{column.declared_type.upper()} value in {table.name}.{column.name}"
+        elif column.affinity == TEXT and type(value) in (int, float):
+            yield f"NUMERIC value in {table.name}.{column.name}"
+        elif column.affinity not in (TEXT, "A") and type(value) is str and type(apply_affinity(value, NUMERIC)) is not str:
+            yield f"TEXT value in {table.name}.{column.name}"
+
+
+def foreign_key_check(call: PragmaCall) -> Rows:
+    """(table, rowid, parent, key number) of each row whose parent is missing."""
+    databases = call.context.databases
+    rows: list[tuple[Any, ...]] = []
+    numbers = [call.number] if call.qualified else list(range(len(databases)))
+    if call.value is not None:
+        schema = call.database.name if call.qualified else None
+        table = databases.catalogs.find_table(schema, call.value)
+        if table is None:
+            raise errors.no_such_table(call.value)
+        return _violations(call, table)
+    for number in numbers:
+        if number == 1 and not databases[1].is_open:
+            continue
+        for table in databases.catalog(number).hash_order():
+            if table is not None and table.kind == "table":
+                rows.extend(_violations(call, table))
+    return rows
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _violations(call: PragmaCall, table: Table) -> list[tuple[Any, ...]]:
+    schema = call.context.databases[table.database].name
+    catalog = call.context.databases.catalog(table.database)
+    rows: list[tuple[Any, ...]] = []
+    count = len(table.foreign_keys)
+    for position, key in enumerate(reversed(table.foreign_keys)):
+        number = position
+        assert count
+        children = [f"c.{_quoted(table.columns[column].name)}" for column in key.columns]
+        parent = catalog.find_table(key.parent)
+        present = " AND ".join(f"{child} IS NOT NULL" for child in children)
+        missing = ""
+        if parent is not None:
+            columns = key.parent_columns or tuple(parent.columns[column].name for column in parent.primary_key)
+            if len(columns) != len(children):
+                raise errors.plain(f"foreign key mismatch - {_quoted(table.name)} referencing {_quoted(key.parent)}")
+            matches = " AND ".join(f"p.{_quoted(column)} = {child}" for column, child in zip(columns, children, strict=True))
+            missing = f" AND NOT EXISTS (SELECT 1 FROM {_quoted(schema)}.{_quoted(parent.name)} AS p WHERE {matches})"
+        rowid = "NULL" if table.without_rowid else "c.rowid"
+        sql = f"SELECT {rowid} FROM {_quoted(schema)}.{_quoted(table.name)} AS c NOT INDEXED WHERE {present}{missing}"
+        rows.extend((table.name, row[0], key.parent, number) for row in call.context.nested_sql(sql))
+    return rows
+
+
+def optimize(call: PragmaCall) -> Rows:
+    """Nothing to report; statistics are gathered by ANALYZE only."""
+    return None
