@@ -119,7 +119,7 @@ def write_overflow(pager: Pager, payload: bytes, at: int) -> int:
     size = len(payload)
     while at < size:
         near = previous
-        if maps and previous:
+        if maps:
             near = previous + 1
             while pointer_map.is_map_page(pager, near) or near == pager.pending_page:
                 near += 1

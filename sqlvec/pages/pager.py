@@ -77,6 +77,7 @@ class Pager:
         self.readers = 0
         self.in_write = False
         self.failed = False
+        self.was_cut = False
         self.page_count = 0
         self.data_version = 1
         self.generation = 0
@@ -181,6 +182,28 @@ class Pager:
             self.set_header("schema_format", 4)
             self.set_header("text_encoding", ENCODING_NUMBERS[self.pending_encoding])
 
+    @property
+    def journal_mode(self) -> str:
+        """``delete``, ``truncate``, ``persist``, ``memory``, ``off`` or ``wal``."""
+        return self.mode
+
+    def set_journal_mode(self, mode: str) -> str:
+        """``PRAGMA journal_mode``: returns the mode in force afterwards (outside of transactions)."""
+        if self.file is None:
+            if mode in ("memory", "off"):
+                self.mode = mode
+            return self.mode
+        if mode == self.mode:
+            return mode
+        if "wal" in (mode, self.mode):
+            return resolve("sqlvec.pages.wal:switch_mode")(self, mode)  # type: ignore[no-any-return]
+        if self.in_write:
+            return self.mode
+        if self.mode in ("persist", "truncate") and mode in ("delete", "memory", "off"):
+            resolve("sqlvec.pages.journal:remove_leftover")(self)
+        self.mode = mode
+        return mode
+
     def set_page_size(self, page_size: int, reserved: int = -1) -> bool:
         """Choose the page size of a database that has no page yet."""
         if page_size < 512 or page_size > 65536 or page_size & (page_size - 1) or self.page_count:
@@ -221,27 +244,28 @@ class Pager:
             tries += 1
 
     def _enter_file(self) -> None:
-        assert self.lock is not None and self.file is not None
         if self.wal is not None:
             self.wal.begin_read()
             return
         lock = self.lock
-        if lock.level == NONE and not self.immutable:
-            self._wait(lambda: lock.lock(SHARED))
+        assert lock is not None
         try:
             if not self.immutable:
-                self._recover_if_hot()
+                self._wait(self._share)
             self._validate_cache()
         except BaseException:
             if not self.exclusive_locking:
                 lock.unlock(NONE)
             raise
 
-    def _recover_if_hot(self) -> None:
-        assert self.path is not None
-        size = self.vfs.size(self.path + "-journal")
-        if size >= 0 and self.lock is not None and self.lock.level == SHARED:
-            resolve("sqlvec.pages.journal:recover_if_hot")(self)
+    def _share(self) -> bool:
+        """SHARED lock, and no hot journal left behind; False when somebody is in the way."""
+        assert self.lock is not None and self.path is not None
+        if not self.lock.lock(SHARED):
+            return False
+        if self.lock.level == SHARED and self.vfs.size(self.path + "-journal") >= 0:
+            return resolve("sqlvec.pages.journal:recover_if_hot")(self)  # type: ignore[no-any-return]
+        return True
 
     def _validate_cache(self) -> None:
         assert self.file is not None
@@ -409,7 +433,7 @@ class Pager:
         """Enter a write transaction: RESERVED lock (or EXCLUSIVE); an empty database gets its page 1."""
         if self.in_write:
             if exclusive:
-                self._lock_exclusive()
+                self.lock_exclusive()
             return
         if self.readers == 0 and self.file is not None:
             self._enter_file()
@@ -422,8 +446,9 @@ class Pager:
             raise
         self.in_write = True
         self.failed = False
+        self.was_cut = False
         self.writable = {}
-        self.changed = {} if self.file is not None else self.changed
+        self.changed = {}
         self.frames = [Frame(self.page_count, {})]
         if self.page_count == 0:
             self._materialise()
@@ -438,14 +463,17 @@ class Pager:
         lock = self.lock
         self._wait(lambda: lock.lock(RESERVED))
         if exclusive:
-            self._lock_exclusive()
+            self.lock_exclusive()
 
-    def _lock_exclusive(self) -> None:
+    def lock_exclusive(self) -> None:
+        """Keep everybody else out (rollback-journal modes)."""
         lock = self.lock
         if lock is not None and self.wal is None:
             self._wait(lambda: lock.lock(EXCLUSIVE))
 
     def _materialise(self) -> None:
+        if self.file is not None and self.wal is None:
+            resolve("sqlvec.pages.journal:open_journal")(self)
         page = fresh_page_one(self.page_size, self.page_size - self.usable_size, self.pending_auto_vacuum)
         self.page_count = 1
         self.cache[1] = self.changed[1] = self.writable[1] = page
@@ -461,6 +489,8 @@ class Pager:
     def _make_writable(self, page_no: int) -> bytearray:
         if not self.in_write:
             raise errors.misuse()
+        if self.journal is None and self.file is not None and self.wal is None:
+            resolve("sqlvec.pages.journal:open_journal")(self)
         page = self.get(page_no)
         frame = self.frames[-1]
         if page_no <= frame.count and page_no not in frame.images:
@@ -489,6 +519,27 @@ class Pager:
         self.page_count = page_no
         self.cache[page_no] = self.changed[page_no] = self.writable[page_no] = page
         self.nodes.pop(page_no, None)
+
+    def cut_to(self, count: int) -> None:
+        """Shorten the database to ``count`` pages; frames keep the images of what existed before."""
+        frame = self.frames[-1]
+        for page_no in range(count + 1, self.page_count + 1):
+            if page_no <= frame.count and page_no not in frame.images:
+                frame.images[page_no] = bytes(self.get(page_no))
+            self.cache.pop(page_no, None)
+            self.changed.pop(page_no, None)
+            self.writable.pop(page_no, None)
+            self.nodes.pop(page_no, None)
+        self.page_count = count
+        self.was_cut = True
+
+    def incremental_vacuum(self, steps: int = 0) -> int:
+        """``PRAGMA incremental_vacuum(steps)`` (0: all); returns the number of pages given back."""
+        step = resolve("sqlvec.pages.auto_vacuum:incremental_step")
+        done = 0
+        while (steps <= 0 or done < steps) and step(self):
+            done += 1
+        return done
 
     def replace_page(self, page_no: int) -> bytearray:
         """A page whose old content no longer matters, zeroed for changing."""
@@ -608,7 +659,10 @@ class Pager:
         """Undo the whole transaction."""
         if not self.in_write:
             return
-        if self.file is not None and self.journal is not None:
+        if self.wal is not None:
+            self.wal.rollback()
+            return
+        if self.journal is not None:
             resolve("sqlvec.pages.journal:rollback")(self)
             return
         self.undo_changes()
