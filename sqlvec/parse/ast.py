@@ -115,15 +115,15 @@ _DDL = (
 )  # fmt: skip
 
 __all__ = [
-    "JOIN_COMMA", "JOIN_CROSS", "JOIN_FULL", "JOIN_INNER", "JOIN_LEFT", "JOIN_NATURAL", "JOIN_OUTER", "JOIN_RIGHT",
-    "AlterAddColumn", "AlterDropColumn", "AlterRenameColumn", "AlterRenameTable", "Analyze", "Attach", "Begin", "Between", "Binary", "Case",
-    "Cast", "Check", "Collate", "ColumnCollate", "ColumnDef", "ColumnRef", "Commit", "Compound", "CreateIndex", "CreateTable",
-    "CreateTrigger", "CreateView", "CreateVirtualTable", "Cte", "CurrentTime", "Default", "Delete", "Detach", "Drop", "Exists", "Explain",
-    "ForeignKey", "Frame", "FrameBound", "FunctionCall", "Generated", "InList", "InSelect", "InTable", "Insert", "IsNull", "JoinItem", "Like",
-    "Literal", "Name", "Nary", "Node", "NotNull", "Nullable", "OrderTerm", "Parameter", "ParenthesisedJoin", "Pragma", "PrimaryKey", "Raise",
-    "Reindex", "Release", "ResultColumn", "Rollback", "RowValue", "Savepoint", "ScalarSelect", "Select", "SelectCore", "SetClause", "Span",
-    "Star", "Statement", "SubqueryFrom", "TableName", "TableStar", "Unary", "Unique", "Update", "Upsert", "Vacuum", "Values",
-    "WindowDefinition", "WindowSpec", "With",
+    "JOIN_COMMA", "JOIN_CROSS", "JOIN_FULL", "JOIN_INNER", "JOIN_LEFT", "JOIN_NATURAL", "JOIN_OUTER", "JOIN_RIGHT", "AlterAddColumn",
+    "AlterDropColumn", "AlterRenameColumn", "AlterRenameTable", "Analyze", "Attach", "Begin", "Between", "Binary", "Case", "Cast",
+    "Check", "Collate", "ColumnCollate", "ColumnDef", "ColumnRef", "Commit", "Compound", "CreateIndex", "CreateTable", "CreateTrigger",
+    "CreateView", "CreateVirtualTable", "Cte", "CurrentTime", "Default", "Delete", "Detach", "Drop", "Exists", "Explain", "ForeignKey",
+    "Frame", "FrameBound", "FunctionCall", "Generated", "InList", "InSelect", "InTable", "Insert", "IsNull", "JoinItem", "Like",
+    "Literal", "Name", "Nary", "Node", "NotNull", "Nullable", "OrderTerm", "Parameter", "ParenthesisedJoin", "Pragma", "PrimaryKey",
+    "Raise", "Reindex", "Release", "ResultColumn", "Rollback", "RowValue", "Savepoint", "ScalarSelect", "Select", "SelectCore",
+    "SetClause", "Span", "Star", "Statement", "SubqueryFrom", "TableName", "TableStar", "Unary", "Unique", "Update", "Upsert", "Vacuum",
+    "Values", "WindowDefinition", "WindowSpec", "With",
 ]  # fmt: skip
 
 

@@ -100,8 +100,9 @@ class ColumnCollate(Node):
 
 
 class ForeignKey(Node):
-    """``columns`` None in the column form.  ``parent_columns`` empty if not written.  Actions: None, 'SET NULL' 'SET DEFAULT' 'CASCADE' 'RESTRICT' 'NO ACTION'.
+    """``columns`` None in the column form.  ``parent_columns`` empty if not written.
 
+    Actions: None, 'SET NULL' 'SET DEFAULT' 'CASCADE' 'RESTRICT' 'NO ACTION'.
     ``deferred`` is True for DEFERRABLE INITIALLY DEFERRED only.
     """
 
@@ -129,7 +130,7 @@ class ForeignKey(Node):
 
 
 class Generated(Node):
-    """``[GENERATED ALWAYS] AS (expr) [VIRTUAL | STORED]``; ``storage``: None or the word written, upper case; ``text``: the source of expr."""
+    """``[GENERATED ALWAYS] AS (expr) [VIRTUAL | STORED]``; ``storage``: None or the word, upper case; ``text``: source of expr."""
 
     __slots__ = ("expr", "name", "storage", "text")
 
@@ -253,14 +254,15 @@ class CreateView(Statement):
 
 
 class CreateTrigger(Statement):
-    """``time``: None (BEFORE meant), 'BEFORE' 'AFTER' 'INSTEAD OF'; ``event``: 'INSERT' 'UPDATE' 'DELETE'; ``columns`` of UPDATE OF or None.
+    """``time``: None (BEFORE meant), 'BEFORE' 'AFTER' 'INSTEAD OF'; ``event``: 'INSERT' 'UPDATE' 'DELETE'; ``columns`` of UPDATE OF.
 
     ``body`` holds Insert, Update, Delete and Select nodes.  ``schema``/``name`` name the trigger, ``table_schema``/``table`` its table.
     """
 
     __slots__ = (
-        "body", "columns", "event", "if_not_exists", "name", "name_start", "schema", "table", "table_schema", "temp", "text_end", "time", "when",
-    )
+        "body", "columns", "event", "if_not_exists", "name", "name_start", "schema", "table", "table_schema", "temp", "text_end", "time",
+        "when",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -344,7 +344,7 @@ class FrameBound(Node):
 
 
 class Frame(Node):
-    """``unit``: 'ROWS' 'RANGE' 'GROUPS'; ``exclude``: None, 'NO OTHERS' 'CURRENT ROW' 'GROUP' 'TIES'; a lone start bound gets CURRENT ROW."""
+    """``unit``: 'ROWS' 'RANGE' 'GROUPS'; ``exclude``: None 'NO OTHERS' 'CURRENT ROW' 'GROUP' 'TIES'; a lone bound's end is CURRENT ROW."""
 
     __slots__ = ("end", "exclude", "start", "unit")
 

@@ -54,7 +54,14 @@ class TableName(Node):
     __slots__ = ("alias", "args", "indexed_by", "name", "not_indexed", "schema")
 
     def __init__(
-        self, schema: Name | None, name: Name, alias: Name | None, indexed_by: Name | None, not_indexed: bool, args: list[Node] | None, span: Span
+        self,
+        schema: Name | None,
+        name: Name,
+        alias: Name | None,
+        indexed_by: Name | None,
+        not_indexed: bool,
+        args: list[Node] | None,
+        span: Span,
     ) -> None:
         self.schema = schema
         self.name = name
@@ -88,7 +95,9 @@ class JoinItem(Node):
 
     __slots__ = ("join", "on", "source", "using")
 
-    def __init__(self, source: TableName | SubqueryFrom | ParenthesisedJoin, join: int, on: Node | None, using: list[Name] | None, span: Span) -> None:
+    def __init__(
+        self, source: TableName | SubqueryFrom | ParenthesisedJoin, join: int, on: Node | None, using: list[Name] | None, span: Span
+    ) -> None:
         self.source = source
         self.join = join
         self.on = on
@@ -237,7 +246,7 @@ class Upsert(Node):
 
 
 class Insert(Statement):
-    """``or_action``: None 'ROLLBACK' 'ABORT' 'FAIL' 'IGNORE' 'REPLACE'; ``source`` None for DEFAULT VALUES; ``columns`` None if not written.
+    """``or_action``: None 'ROLLBACK' 'ABORT' 'FAIL' 'IGNORE' 'REPLACE'; ``source`` None for DEFAULT VALUES; ``columns`` None if absent.
 
     ``returning`` is a list of ResultColumn, Star, TableStar, or None.
     """

@@ -131,11 +131,19 @@ def column_definition(ts: TokenStream) -> ColumnDef:
     """``name [type] [constraint]...``"""
     start = ts.start()
     name = ts.name()
-    type_text = type_name(ts)
+    type_text = _without_generated_always(type_name(ts))
     ts.depth += 2
     constraints = column_constraints(ts, name)
     ts.depth -= 2
     return ColumnDef(name, type_text, constraints, (start, ts.end()))
+
+
+def _without_generated_always(type_text: str) -> str:
+    """GENERATED ALWAYS directly behind a column's name or type reads as part of the type's words; it is cut off again."""
+    if type_text[-6:].lower() != "always":
+        return type_text
+    rest = type_text[:-6].rstrip(_SPACES)
+    return rest[:-9].rstrip(_SPACES) if rest[-9:].lower() == "generated" else type_text
 
 
 def _table_constraints(ts: TokenStream) -> list[Node]:
@@ -199,24 +207,22 @@ def _table_constraint(ts: TokenStream, kind: str, name: Name | None, start: int)
 
 def _table_options(ts: TokenStream) -> list[str]:
     options: list[str] = []
-    while ts.kind not in (";", "EOF"):
-        if ts.kind == "WITHOUT":
-            ts.advance()
-            option = ts.name().text
-            if option.lower() != "rowid":
-                raise errors.unknown_table_option(option)
-            options.append("without rowid")
-        else:
-            option = ts.name().text
-            if option.lower() != "strict":
-                raise errors.unknown_table_option(option)
-            options.append("strict")
+    if ts.kind == ";" or ts.kind == "EOF":
+        return options
+    ts.accept(",")
+    while True:
+        without = ts.accept("WITHOUT")
+        position = ts.position
+        option = ts.name().text
+        if option.lower() != ("rowid" if without else "strict"):
+            # the next token is read before the option is judged, and a syntax error there comes first
+            if ts.kind not in (",", ";", "EOF"):
+                ts.fail()
+            raise errors.unknown_table_option(ts.sql[ts.starts[position] : ts.ends[position]])
+        options.append("without rowid" if without else "strict")
         if ts.kind != ",":
-            break
+            return options
         ts.advance()
-        if ts.kind in (";", "EOF"):
-            ts.fail()
-    return options
 
 
 def _create_index(ts: TokenStream, unique: bool, start: int) -> CreateIndex:

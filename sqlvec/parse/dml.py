@@ -37,6 +37,7 @@ from sqlvec.parse.select import (
 from sqlvec.parse.token_stream import TokenStream
 
 Returning = list[ResultColumn | Star | TableStar]
+_AFTER_SET = frozenset((",", "FROM", "WHERE", "RETURNING", "ORDER", "LIMIT", "ON", ";", "EOF"))
 _CONFLICT_ACTIONS = frozenset(("ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"))
 
 
@@ -213,6 +214,8 @@ def set_clauses(ts: TokenStream) -> list[SetClause]:
         if is_row and type(expr) is not ScalarSelect:
             size = len(expr.items) if type(expr) is RowValue else 1
             if size != len(names):
+                if ts.kind not in _AFTER_SET:
+                    ts.fail()
                 raise errors.columns_assigned_values(len(names), size)
         clauses.append(SetClause(names, is_row, expr, (start, ts.end())))
         total += len(names)
@@ -222,6 +225,12 @@ def set_clauses(ts: TokenStream) -> list[SetClause]:
             return clauses
         ts.advance()
         added = 4
+
+
+def _refuse_order_by(ts: TokenStream, statement: str) -> None:
+    if ts.kind != ";" and ts.kind != "EOF":
+        ts.fail()
+    raise errors.order_by_without_limit(statement)
 
 
 def _where_returning(ts: TokenStream, in_trigger: bool, depth: int) -> tuple[Node | None, Returning | None]:
@@ -251,7 +260,7 @@ def _update(ts: TokenStream, with_: With | None, start: int, in_trigger: bool = 
     where, returning = _where_returning(ts, in_trigger, 9)
     order_by, limit, offset = ([], None, None) if in_trigger else order_and_limit(ts, 11)
     if order_by and limit is None:
-        raise errors.order_by_without_limit("UPDATE")
+        _refuse_order_by(ts, "UPDATE")
     return Update(with_, or_action, table, sets, from_, where, returning, order_by, limit, offset, (start, ts.end()))
 
 
@@ -262,5 +271,5 @@ def _delete(ts: TokenStream, with_: With | None, start: int, in_trigger: bool = 
     where, returning = _where_returning(ts, in_trigger, 6)
     order_by, limit, offset = ([], None, None) if in_trigger else order_and_limit(ts, 8)
     if order_by and limit is None:
-        raise errors.order_by_without_limit("DELETE")
+        _refuse_order_by(ts, "DELETE")
     return Delete(with_, table, where, returning, order_by, limit, offset, (start, ts.end()))

@@ -87,7 +87,7 @@ def expression(ts: TokenStream, minimum: int = 1, stop_at_and: bool = False) -> 
         height = ts.height
         if op in _NARY:
             left = _chain(ts, op, level, left, start)
-        elif level >= 5 and level != 11 or op == "=" or op == "!=":
+        elif (level >= 5 and level != 11) or op == "=" or op == "!=":
             ts.advance()
             ts.depth += 2
             right = expression(ts, level + 1)
@@ -216,6 +216,8 @@ def _in(ts: TokenStream, left: Node, negated: bool, start: int, height: int) -> 
         return InSelect(left, select, negated, (start, ts.end()))
     items = expression_list(ts)
     ts.depth -= 3
+    if ts.depth + 5 > STACK_LIMIT:
+        ts.overflow()
     ts.expect(")")
     span = (start, ts.end())
     if not items:
@@ -388,6 +390,8 @@ def _function(ts: TokenStream) -> FunctionCall:
             args = filled_expression_list(ts)
             ts.depth -= 3
             height = ts.height
+            if ts.depth + 5 > STACK_LIMIT:
+                ts.overflow()
     ts.expect(")")
     if len(args) > 127:
         raise errors.too_many_arguments(name.text)
@@ -544,7 +548,7 @@ def type_name(ts: TokenStream) -> str:
     """A possibly empty type name, as its source text: words, then up to two signed numbers in parentheses."""
     start = ts.start()
     end = start
-    while ts.kind in ("ID", "QUOTED", "STRING") or (ts.kind in FALLBACK and ts.kind != "GENERATED"):
+    while ts.kind in ("ID", "QUOTED", "STRING") or ts.kind in FALLBACK:
         end = ts.ends[ts.position]
         ts.advance()
     if end == start:
@@ -587,5 +591,6 @@ _OPERAND: dict[str, Any] = dict.fromkeys(FALLBACK, _identifier)
 _OPERAND.update({
     "ID": _identifier, "QUOTED": _identifier, "JOIN_KW": _identifier, "INDEXED": _identifier, "STRING": _string,
     "INTEGER": _integer, "FLOAT": _float, "BLOB": _blob, "NULL": _null, "CTIME_KW": _current_time, "VARIABLE": _parameter,
-    "(": _parenthesis, "-": _minus, "+": _prefix, "~": _prefix, "NOT": _not, "EXISTS": _exists, "CASE": _case, "CAST": _cast, "RAISE": _raise,
+    "(": _parenthesis, "-": _minus, "+": _prefix, "~": _prefix, "NOT": _not, "EXISTS": _exists, "CASE": _case, "CAST": _cast,
+    "RAISE": _raise,
 })  # fmt: skip

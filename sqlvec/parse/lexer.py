@@ -3,7 +3,7 @@
 ``lex(sql, position, kinds, starts, ends)`` appends the tokens of one statement, up to and with its ``;``, or up to the end of the
 text.  A token's *kind* is a string: a keyword in upper case, an operator or punctuation mark itself, or one of
 
-    ID  QUOTED  STRING  INTEGER  FLOAT  BLOB  VARIABLE  JOIN_KW  LIKE_KW  CTIME_KW  COLUMNKW  ILLEGAL  EOF
+    ID QUOTED STRING INTEGER FLOAT BLOB VARIABLE JOIN_KW LIKE_KW CTIME_KW COLUMNKW ILLEGAL EOF
 
 QUOTED is an identifier in ``"..."`` ``[...]`` or backquotes.  Spellings that mean the same are one kind: ``==`` is '=', ``<>`` is '!=',
 TEMPORARY is 'TEMP'.
@@ -21,7 +21,7 @@ Follows the manual's "SQL Language: keywords", "Literal Values" and "Comments".
 """
 from __future__ import annotations
 
-_KEYWORDS = (
+_KEYWORD_WORDS = (
     "ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY CASCADE CASE CAST CHECK"
     " COLLATE COMMIT CONFLICT CONSTRAINT CREATE CURRENT DATABASE DEFAULT DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP EACH"
     " ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN FAIL FILTER FIRST FOLLOWING FOR FOREIGN FROM GENERATED GROUP GROUPS HAVING"
@@ -29,9 +29,9 @@ _KEYWORDS = (
     " NOTHING NOTNULL NULL NULLS OF OFFSET ON OR ORDER OTHERS OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE RANGE RECURSIVE"
     " REFERENCES REINDEX RELEASE RENAME REPLACE RESTRICT RETURNING ROLLBACK ROW ROWS SAVEPOINT SELECT SET TABLE TEMP THEN TIES TO"
     " TRANSACTION TRIGGER UNBOUNDED UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH WITHOUT"
-).split()
+)
 
-KEYWORDS: dict[str, str] = {word: word for word in _KEYWORDS}
+KEYWORDS: dict[str, str] = {word: word for word in _KEYWORD_WORDS.split()}
 for _word in ("CROSS", "FULL", "INNER", "LEFT", "NATURAL", "OUTER", "RIGHT"):
     KEYWORDS[_word] = "JOIN_KW"
 for _word in ("LIKE", "GLOB", "REGEXP"):
@@ -42,14 +42,13 @@ KEYWORDS["COLUMN"] = "COLUMNKW"
 KEYWORDS["TEMPORARY"] = "TEMP"
 
 # Keywords that are identifiers wherever the grammar has no place for the keyword itself.
-FALLBACK = frozenset(
-    (
-        "ABORT ACTION AFTER ALWAYS ANALYZE ASC ATTACH BEFORE BEGIN BY CASCADE CAST COLUMNKW CONFLICT CTIME_KW CURRENT DATABASE DEFERRED"
-        " DESC DETACH DO EACH END EXCLUDE EXCLUSIVE EXPLAIN FAIL FIRST FOLLOWING FOR GENERATED GROUPS IF IGNORE IMMEDIATE INITIALLY INSTEAD"
-        " KEY LAST LIKE_KW MATCH MATERIALIZED NO NULLS OF OFFSET OTHERS PARTITION PLAN PRAGMA PRECEDING QUERY RAISE RANGE RECURSIVE REINDEX"
-        " RELEASE RENAME REPLACE RESTRICT ROLLBACK ROW ROWS SAVEPOINT TEMP TIES TRIGGER UNBOUNDED VACUUM VIEW VIRTUAL WITH WITHOUT"
-    ).split()
+_FALLBACK_WORDS = (
+    "ABORT ACTION AFTER ALWAYS ANALYZE ASC ATTACH BEFORE BEGIN BY CASCADE CAST COLUMNKW CONFLICT CTIME_KW CURRENT DATABASE DEFERRED"
+    " DESC DETACH DO EACH END EXCLUDE EXCLUSIVE EXPLAIN FAIL FIRST FOLLOWING FOR GENERATED GROUPS IF IGNORE IMMEDIATE INITIALLY INSTEAD"
+    " KEY LAST LIKE_KW MATCH MATERIALIZED NO NULLS OF OFFSET OTHERS PARTITION PLAN PRAGMA PRECEDING QUERY RAISE RANGE RECURSIVE REINDEX"
+    " RELEASE RENAME REPLACE RESTRICT ROLLBACK ROW ROWS SAVEPOINT TEMP TIES TRIGGER UNBOUNDED VACUUM VIEW VIRTUAL WITH WITHOUT"
 )
+FALLBACK = frozenset(_FALLBACK_WORDS.split())
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"
@@ -202,12 +201,12 @@ def _digits_end(sql: str, position: int) -> int:
 
 def _number(sql: str, position: int) -> tuple[str, int]:
     """A numeric literal that starts at ``position`` with a digit, or with a point followed by a digit."""
-    if sql[position] == "0" and sql[position + 1 : position + 2] in ("x", "X") and sql[position + 2 : position + 3] in _HEX_CHARS:
-        if sql[position + 2 : position + 3]:
-            end = position + 3
-            while sql[end : end + 1] and sql[end] in _HEX_CHARS:
-                end += 1
-            return _refuse_word("INTEGER", sql, end)
+    is_hex = sql[position] == "0" and sql[position + 1 : position + 2] in ("x", "X")
+    if is_hex and position + 2 < len(sql) and sql[position + 2] in _HEX_CHARS:
+        end = position + 3
+        while sql[end : end + 1] and sql[end] in _HEX_CHARS:
+            end += 1
+        return "INTEGER", end
     kind = "INTEGER"
     end = _digits_end(sql, position)
     if sql.startswith(".", end):

@@ -41,6 +41,10 @@ from sqlvec.resolve import resolve
 COMPOUND_LIMIT = 500
 COLUMN_LIMIT = 2000
 _COMPOUND_OPERATORS = frozenset(("UNION", "INTERSECT", "EXCEPT"))
+# What may come behind the ON or USING of a FROM item; anything else is a syntax error first.
+_AFTER_FROM_ITEM = _COMPOUND_OPERATORS | {
+    ",", "JOIN", "JOIN_KW", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "WINDOW", ")", ";", "EOF", "ON", "RETURNING",
+}  # fmt: skip
 _JOIN_BITS = {
     "NATURAL": JOIN_NATURAL,
     "LEFT": JOIN_LEFT | JOIN_OUTER,
@@ -383,6 +387,8 @@ def from_items(ts: TokenStream) -> list[JoinItem]:
             using = ts.name_list()
             ts.expect(")")
         if not items and (on is not None or using is not None):
+            if ts.kind not in _AFTER_FROM_ITEM:
+                ts.fail()
             raise errors.join_required_before("ON" if on is not None else "USING")
         if not items and isinstance(nested, list):
             items = nested  # a parenthesised join at the start of the list is the start of the list
