@@ -45,8 +45,8 @@ ROWS: dict[str, tuple[tuple[int, int, str, str], ...]] = {
     "zeroblob": ((1, 1, _CORE + "zeroblob", "raises"),),
     # --- text
     "char": ((0, -1, _TEXT + "char", ""),),
-    "format": ((0, -1, _PRINTF + "printf", "raises"),),
-    "printf": ((0, -1, _PRINTF + "printf", "raises"),),
+    "format": ((0, -1, _PRINTF + "printf", ""),),
+    "printf": ((0, -1, _PRINTF + "printf", ""),),
     "glob": ((2, 2, _PATTERN + "glob", "raises"),),
     "hex": ((1, 1, _TEXT + "hexadecimal", "raises"),),
     "instr": ((2, 2, _TEXT + "instr", ""),),

@@ -36,6 +36,15 @@ def coalesce(*values: Value) -> Value:
     return None
 
 
+def int32(value: Value) -> int:
+    """The low 32 bits of an integer argument, signed, as functions with C ``int`` arguments take it."""
+    number = storage.cast_to_integer(value) or 0
+    if -0x80000000 <= number <= 0x7FFFFFFF:
+        return number
+    number &= 0xFFFFFFFF
+    return number - 0x100000000 if number >> 31 else number
+
+
 def iif(condition: Value, then: Value, otherwise: Value) -> Value:
     # Truth is decided by the emitter's CASE; this callable serves direct calls.
     from_truth = storage.cast_to_real(condition)
@@ -61,14 +70,14 @@ def maximum(collation: Collation, *values: Value) -> Value:
 
 
 def minimum(collation: Collation, *values: Value) -> Value:
-    """The least argument, the first of equals; NULL if any is NULL."""
+    """The least argument, the last of equals; NULL if any is NULL."""
     best = values[0]
     if best is None:
         return None
     for value in values[1:]:
         if value is None:
             return None
-        if compare(best, value, collation) > 0:
+        if compare(best, value, collation) >= 0:
             best = value
     return best
 
@@ -126,7 +135,7 @@ def source_id() -> str:
 
 
 def compileoption_get(number: Value) -> str | None:
-    position = storage.cast_to_integer(number) or 0
+    position = int32(number)
     return COMPILE_OPTIONS[position] if 0 <= position < len(COMPILE_OPTIONS) else None
 
 

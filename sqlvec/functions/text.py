@@ -7,7 +7,7 @@ the first NUL, the others see all bytes.  Text that may hold invalid UTF-8 takes
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.functions.core import MAX_LENGTH
+from sqlvec.functions.core import MAX_LENGTH, int32
 from sqlvec.values import text as text_module
 from sqlvec.values.numeric_text import format_real_20e, real_prefix, real_to_text
 from sqlvec.values.storage import cast_to_blob, cast_to_integer, cast_to_text
@@ -41,15 +41,6 @@ def upper(value: Value) -> str | None:
     return text_module.upper(cast_to_text(value))  # type: ignore[arg-type]
 
 
-def int32(value: Value) -> int:
-    """The low 32 bits of an integer argument, signed, as functions with C ``int`` arguments take it."""
-    number = cast_to_integer(value) or 0
-    if -0x80000000 <= number <= 0x7FFFFFFF:
-        return number
-    number &= 0xFFFFFFFF
-    return number - 0x100000000 if number >> 31 else number
-
-
 def substr(value: Value, start: Value, count: Value = MAX_LENGTH) -> str | bytes | None:
     """Characters from a 1-based position; negative positions count from the end, negative counts take what precedes."""
     if value is None or start is None or count is None:
@@ -61,6 +52,8 @@ def substr(value: Value, start: Value, count: Value = MAX_LENGTH) -> str | bytes
     position = int32(start)
     wanted = int32(count)
     if type(value) is bytes:
+        if not value:
+            return None
         begin, end = _window(len(value), position, wanted)
         return value[begin:end]
     text = until_nul(cast_to_text(value))  # type: ignore[arg-type]
@@ -114,14 +107,16 @@ def instr(haystack: Value, needle: Value) -> int | None:
     return len(pieces) + 1 if not wanted else 0
 
 
-def replace(value: Value, pattern: Value, replacement: Value) -> str | None:
-    if value is None or pattern is None or replacement is None:
+def replace(value: Value, pattern: Value, replacement: Value) -> Value:
+    if value is None or pattern is None:
+        return None
+    old = cast_to_text(pattern)
+    if not old or old[0] == "\0":
+        return cast_to_text(value) if type(value) is bytes else value
+    if replacement is None:
         return None
     text = cast_to_text(value)
-    old = cast_to_text(pattern)
     new = cast_to_text(replacement)
-    if not old or old[0] == "\0":
-        return text
     if len(new) > len(old) and len(text) + (len(new) - len(old)) * text.count(old) > MAX_LENGTH:  # type: ignore[arg-type,union-attr]
         raise errors.string_or_blob_too_big()
     if not text_module.invalid_text_seen:
@@ -133,7 +128,7 @@ def _trimmed(value: Value, characters_argument: Value, left: bool, right: bool) 
     if value is None or characters_argument is None:
         return None
     text: str = cast_to_text(value)  # type: ignore[assignment]
-    wanted: str = cast_to_text(characters_argument)  # type: ignore[assignment]
+    wanted: str = until_nul(cast_to_text(characters_argument))  # type: ignore[arg-type]
     if text_module.invalid_text_seen and not (is_valid(text) and is_valid(wanted)):
         return _trim_bytes(text, wanted, left, right)
     if not wanted:
@@ -226,32 +221,27 @@ def quote(value: Value) -> str:
     return short if real_prefix(short) == value else format_real_20e(value)  # type: ignore[arg-type]
 
 
-_SOUNDEX = {}
-for _digit, _letters in (("1", "BFPV"), ("2", "CGJKQSXZ"), ("3", "DT"), ("4", "L"), ("5", "MN"), ("6", "R")):
+_SOUNDEX = bytearray(b"0" * 128)
+for _digit, _letters in ((b"1", b"BFPV"), (b"2", b"CGJKQSXZ"), (b"3", b"DT"), (b"4", b"L"), (b"5", b"MN"), (b"6", b"R")):
     for _letter in _letters:
-        _SOUNDEX[_letter] = _digit
-for _letter in "AEIOUYHW":
-    _SOUNDEX[_letter] = "0"
+        _SOUNDEX[_letter] = _SOUNDEX[_letter + 32] = _digit[0]
 
 
 def soundex(value: Value) -> str:
-    """First letter and three digits; '?000' when there is no letter."""
-    text = until_nul(cast_to_text(value) or "")
-    for start, first in enumerate(text):
-        if first.isascii() and first.isalpha():
+    """First letter and three digits; '?000' when there is no letter.  Bytes beyond ASCII count by their low seven bits."""
+    data = encode(until_nul(cast_to_text(value) or ""))
+    for start, first in enumerate(data):
+        if 65 <= first & ~32 <= 90 and first < 128:
             break
     else:
         return "?000"
-    code = first.upper()
-    previous = _SOUNDEX[code]
-    for letter in text[start + 1 :]:
-        digit = _SOUNDEX.get(letter.upper() if letter.isascii() else letter, "0")
-        if digit != "0":
-            if digit != previous:
-                code += digit
-                if len(code) == 4:
-                    return code
-            previous = digit
-        else:
-            previous = "0"
+    code = chr(first & ~32)
+    previous = _SOUNDEX[first]
+    for letter in data[start + 1 :]:
+        digit = _SOUNDEX[letter & 127]
+        if digit != 48 and digit != previous:
+            code += chr(digit)
+            if len(code) == 4:
+                return code
+        previous = digit
     return code.ljust(4, "0")
