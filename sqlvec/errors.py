@@ -231,6 +231,10 @@ def datatype_mismatch() -> SqlError:
     return SqlError(MISMATCH, "datatype mismatch")
 
 
+def out_of_memory() -> SqlError:
+    return SqlError(NOMEM, "out of memory")
+
+
 def string_or_blob_too_big() -> SqlError:
     return SqlError(TOOBIG, "string or blob too big")
 
@@ -583,6 +587,10 @@ def cannot_join_using(column: str) -> SqlError:
 
 def ambiguous_using(column: str) -> SqlError:
     return plain(f"ambiguous reference to {column} in USING()")
+
+
+def no_query_solution() -> SqlError:
+    return plain("no query solution")
 
 
 def on_refers_right() -> SqlError:

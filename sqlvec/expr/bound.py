@@ -391,9 +391,11 @@ class Call(Expression):
 
 
 class AggregateCall(Expression):
-    """An aggregate in a query block's result list, HAVING or ORDER BY.  Lowering replaces it by a Column of the Aggregate node's output."""
+    """An aggregate in a query block's result list, HAVING or ORDER BY.  Lowering replaces it by a Column of the Aggregate node's output.
 
-    __slots__ = ("arguments", "condition", "distinct", "function", "star", "using")
+    ``owner`` identifies the block it belongs to: an aggregate written in a sub-query may belong to an enclosing query."""
+
+    __slots__ = ("arguments", "condition", "distinct", "function", "owner", "star", "using")
     CHILD = ("condition",)
     CHILDREN = ("arguments",)
 
@@ -406,6 +408,7 @@ class AggregateCall(Expression):
         self.condition = condition          # FILTER (WHERE ...)
         self.using = using                  # collation of DISTINCT and of min/max
         self.star = star
+        self.owner = 0
 
 
 class OrderTerm:
@@ -493,14 +496,15 @@ class Subquery:
     """A query nested in an expression: the logical ``query`` until lowering sets ``plan`` (a physical node).
 
     ``number`` is the per-statement SELECT number (EXPLAIN QUERY PLAN prints it); ``outer`` are the columns of enclosing queries that it refers to:
-    empty = uncorrelated, evaluated once per statement run and remembered in the activation under ``slot``."""
+    empty = uncorrelated, evaluated once per statement run and remembered in the activation under ``slot``.  ``kind``: 'scalar', 'EXISTS' or 'IN'."""
 
-    __slots__ = ("number", "outer", "plan", "query", "slot")
+    __slots__ = ("kind", "number", "outer", "plan", "query", "slot")
 
     def __init__(self, query: Any, number: int, slot: int) -> None:
         self.query = query
         self.number = number
         self.slot = slot
+        self.kind = "scalar"
         self.plan: Any = None
         self.outer: tuple[Column, ...] = ()
 

@@ -1,0 +1,395 @@
+"""Binding expressions: AST in, bound expression out, every name resolved, affinity and collation set.
+
+``bind_expression(node, scope)`` gives one value; a row value or a wide sub-select in its place is an error.  ``bind_operand`` may also give a
+:class:`~sqlvec.plan.scope.Row`, which comparisons and IN take apart.  Left-deep operator chains are bound in a loop, since they may be 1,000 deep.
+
+Errors come in the order of the text, arguments of a function before the function itself is judged (what the real one reports).
+
+Follows "SQL Language Expressions" and "Row Values" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.expr import bound
+from sqlvec.parse import ast
+from sqlvec.plan.comparison import BINARY, applied_affinity, compare, inherit, pair_collation, simple_affinity
+from sqlvec.plan.scope import Row, resolve_column
+from sqlvec.resolve import resolve
+from sqlvec.schema.catalog import fold
+from sqlvec.values.storage import affinity_of_type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from sqlvec.expr.bound import Expression
+    from sqlvec.plan.scope import Scope
+
+_COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "IS", "IS NOT"))
+_COMMUTED_OPERATOR = {"!=": "<>"}
+
+
+def bind_expression(node: ast.Node, scope: Scope) -> Expression:
+    """Bind an expression that must be a single value."""
+    found = _BINDERS[type(node)](node, scope)
+    if type(found) is Row:
+        raise errors.row_value_misused() if not _is_select(node) else errors.subselect_columns(len(found.items), 1)
+    return found
+
+
+def bind_operand(node: ast.Node, scope: Scope) -> Expression:
+    """Bind an expression that may be a row value."""
+    return _BINDERS[type(node)](node, scope)
+
+
+def bind_all(nodes: list[ast.Node], scope: Scope) -> tuple[Expression, ...]:
+    return tuple([bind_expression(node, scope) for node in nodes])
+
+
+def _is_select(node: ast.Node) -> bool:
+    return type(node) is ast.ScalarSelect
+
+
+# --- leaves ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _literal(node: ast.Literal, scope: Scope) -> Expression:
+    if node.kind == "hex_too_big":
+        raise errors.hex_literal_too_big(node.value, scope.binding.offset(node))
+    return bound.Literal(node.value)
+
+
+def _parameter(node: ast.Parameter, scope: Scope) -> Expression:
+    if scope.restriction is not None:
+        raise errors.prohibited("parameters", scope.restriction, scope.binding.offset(node))
+    return bound.Parameter(node.number)
+
+
+def _current_time(node: ast.CurrentTime, scope: Scope) -> Expression:
+    if scope.restriction is not None and scope.restriction != "CHECK constraints":
+        raise errors.prohibited("non-deterministic functions", scope.restriction, scope.binding.offset(node))
+    return bound.Call(scope.binding.context.functions.lookup(node.kind.lower(), 0), ())
+
+
+def _raise(node: ast.Raise, scope: Scope) -> Expression:
+    if not scope.binding.in_trigger:
+        raise errors.raise_outside_trigger()
+    return bound.Raise(node.action, node.message)
+
+
+# --- operators -----------------------------------------------------------------------------------------------------------------------------
+
+
+def _unary(node: ast.Unary, scope: Scope) -> Expression:
+    depth = 0
+    operators = []
+    inner: ast.Node = node
+    while type(inner) is ast.Unary:
+        operators.append(inner.op)
+        inner = inner.operand
+        depth += 1
+    found = bind_expression(inner, scope)
+    for operator in reversed(operators):
+        made = bound.Unary(operator, found)
+        if operator == "+":
+            made.collation = found.collation
+            made.explicit = found.explicit
+        else:
+            inherit(made, found)
+        found = made
+    return found
+
+
+def _binary(node: ast.Binary, scope: Scope) -> Expression:
+    """A left-deep chain, from its left-most operand upwards."""
+    chain = [node]
+    while type(chain[-1].left) is ast.Binary:
+        chain.append(chain[-1].left)
+    left = bind_operand(chain[-1].left, scope)
+    for link in reversed(chain):
+        left = _binary_step(link, left, scope)
+    return left
+
+
+def _binary_step(node: ast.Binary, left: Expression, scope: Scope) -> Expression:
+    operator = node.op
+    right = bind_operand(node.right, scope)
+    if operator in _COMPARISONS:
+        if operator in ("IS", "IS NOT") and _is_truth_name(node.right, right):
+            _single(left)
+            return inherit(bound.IsTruth(left, bool(right.value), operator == "IS NOT"), left)  # type: ignore[attr-defined]
+        return compare_operands(_COMMUTED_OPERATOR.get(operator, operator), left, right, scope)
+    _single(left)
+    _single(right)
+    return inherit(bound.Binary(operator, left, right), left, right)
+
+
+def _single(operand: Expression) -> None:
+    if type(operand) is Row:
+        raise errors.row_value_misused()
+
+
+def _is_truth_name(node: ast.Node, found: Expression) -> bool:
+    while type(node) is ast.Collate:
+        node = node.operand
+    return (type(node) is ast.ColumnRef and node.table is None and not node.column.quoted and fold(node.column.text) in ("true", "false")
+            and type(found) is bound.Literal)
+
+
+def compare_operands(operator: str, left: Expression, right: Expression, scope: Scope) -> Expression:
+    """A comparison of single values or of row values."""
+    if type(left) is Row or type(right) is Row:
+        lefts = left.items if type(left) is Row else (left,)
+        rights = right.items if type(right) is Row else (right,)
+        if len(lefts) != len(rights):
+            raise errors.row_value_misused()
+        parts = tuple([_checked(compare("=" if operator not in ("IS", "IS NOT") else "IS", a, b), scope)
+                       for a, b in zip(lefts, rights, strict=True)])
+        return bound.RowCompare(operator, parts)
+    return _checked(compare(operator, left, right), scope)
+
+
+def _checked(comparison: bound.Compare, scope: Scope) -> bound.Compare:
+    if comparison.using != BINARY:
+        scope.binding.need_collation(comparison.using)
+    return comparison
+
+
+def _nary(node: ast.Nary, scope: Scope) -> Expression:
+    operands = bind_all(node.operands, scope)
+    if node.op == "||":
+        return _concatenation(operands)
+    flat: list[Expression] = []
+    kind = bound.And if node.op == "AND" else bound.Or
+    for operand in operands:
+        if type(operand) is kind:
+            flat.extend(operand.operands)  # type: ignore[attr-defined]
+        else:
+            flat.append(operand)
+    return inherit(kind(tuple(flat)), *operands)
+
+
+def _concatenation(operands: tuple[Expression, ...]) -> Expression:
+    """``a || b || ...``: left-deep while short, balanced when long, so that depth stays small."""
+    if len(operands) == 1:
+        return operands[0]
+    middle = len(operands) - 1 if len(operands) <= 16 else len(operands) // 2
+    left = _concatenation(operands[:middle])
+    right = _concatenation(operands[middle:])
+    return inherit(bound.Binary("||", left, right), left, right)
+
+
+def _between(node: ast.Between, scope: Scope) -> Expression:
+    operand = bind_operand(node.operand, scope)
+    low = bind_operand(node.low, scope)
+    high = bind_operand(node.high, scope)
+    if any(type(part) is Row for part in (operand, low, high)):
+        both = bound.And((compare_operands(">=", operand, low, scope), compare_operands("<=", operand, high, scope)))
+        return bound.Unary("NOT", both) if node.negated else both
+    made = bound.Between(operand, _checked(compare(">=", operand, low), scope), _checked(compare("<=", operand, high), scope), node.negated)
+    return inherit(made, operand, low, high)
+
+
+def _is_null(node: ast.IsNull, scope: Scope) -> Expression:
+    operand = bind_expression(node.operand, scope)
+    return inherit(bound.IsNull(operand, node.negated), operand)
+
+
+def _case(node: ast.Case, scope: Scope) -> Expression:
+    base = bind_operand(node.base, scope) if node.base is not None else None
+    whens: list[Expression] = []
+    thens: list[Expression] = []
+    for condition, result in node.whens:
+        if base is None:
+            whens.append(bind_expression(condition, scope))
+        else:
+            whens.append(compare_operands("=", base, bind_operand(condition, scope), scope))
+        thens.append(bind_expression(result, scope))
+    otherwise = bind_expression(node.else_, scope) if node.else_ is not None else None
+    if type(base) is Row:
+        base = None
+    made = bound.Case(base, tuple(whens), tuple(thens), otherwise)
+    parts: list[Expression] = []
+    for when, then in zip(whens, thens, strict=True):
+        parts += [when.right if base is not None else when, then]  # type: ignore[attr-defined]
+    return inherit(made, *([base] if base is not None else []), *parts, *([otherwise] if otherwise is not None else []))
+
+
+def _cast(node: ast.Cast, scope: Scope) -> Expression:
+    operand = bind_expression(node.operand, scope)
+    made = bound.Cast(operand, affinity_of_type(node.type_name) if node.type_name else 3)  # type: ignore[arg-type]
+    made.explicit = operand.explicit
+    return made
+
+
+def _collate(node: ast.Collate, scope: Scope) -> Expression:
+    operand = bind_operand(node.operand, scope)
+    if type(operand) is Row:
+        return operand
+    return bound.Collate(operand, node.collation.text)
+
+
+def _like(node: ast.Like, scope: Scope) -> Expression:
+    """LIKE, GLOB, REGEXP, MATCH are function calls with the pattern first."""
+    operand = _deferred(node.operand, scope)
+    pattern = _deferred(node.pattern, scope)
+    arguments = [pattern, operand]
+    if node.escape is not None:
+        arguments.append(_deferred(node.escape, scope))
+    name = node.op.lower()
+    functions = scope.binding.context.functions
+    function = _overloaded(name, operand, scope) or functions.lookup(name, len(arguments))
+    if function is None:
+        offset = scope.binding.offset(node)
+        raise errors.wrong_argument_count(name, offset) if functions.knows(name) else errors.no_such_function(name, offset)
+    call = inherit(bound.Call(function, tuple(arguments), operator=node.op), *arguments)
+    return bound.Unary("NOT", call) if node.negated else call
+
+
+def _deferred(node: ast.Node, scope: Scope) -> Expression:
+    return bind_expression(node, scope)
+
+
+def _overloaded(name: str, first: Expression, scope: Scope) -> Any:
+    """A function that the virtual table of a column argument provides instead (MATCH ...)."""
+    if type(first) is bound.Column and first.table is not None and first.table.kind == "virtual":
+        connect = scope.binding.context.connect_vtab
+        instance = connect(first.table.database, first.table.name) if connect is not None else None
+        if instance is not None:
+            return instance.find_function(name, 2)
+    return None
+
+
+# --- IN --------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _in_list(node: ast.InList, scope: Scope) -> Expression:
+    if not node.items:
+        return bound.Literal(1 if node.negated else 0)
+    operand = bind_operand(node.operand, scope)
+    items = [bind_operand(item, scope) for item in node.items]
+    if type(operand) is Row:
+        return _row_in_list(operand, items, node.negated, scope)
+    if len(items) == 1 and _is_plain_constant(node.items[0]):
+        item = items[0]
+        _single(item)
+        plus = bound.Unary("+", item)
+        plus.collation, plus.explicit = item.collation, item.explicit
+        same = compare_operands("=", operand, plus, scope)
+        return bound.Unary("NOT", same) if node.negated else same
+    for item in items:
+        _single(item)
+    using = scope.binding.need_collation(operand.collation or BINARY)
+    made = bound.InList(operand, tuple(items), node.negated, simple_affinity(operand.affinity), using)
+    return inherit(made, operand, *items)
+
+
+def _row_in_list(operand: Row, items: list[Expression], negated: bool, scope: Scope) -> Expression:
+    """``(a, b) IN ((1, 2), ...)``: any of the row comparisons."""
+    width = len(operand.items)
+    comparisons = []
+    for item in items:
+        parts = item.items if type(item) is Row else (item,)
+        if len(parts) != width:
+            raise errors.in_element_terms(len(parts), width)
+        pairs = []
+        for left, right in zip(operand.items, parts, strict=True):
+            pair = bound.Compare("=", left, right, simple_affinity(left.affinity), left.collation or BINARY)
+            pairs.append(_checked(pair, scope))
+        comparisons.append(bound.RowCompare("=", tuple(pairs)))
+    found: Expression = comparisons[0] if len(comparisons) == 1 else bound.Or(tuple(comparisons))
+    return bound.Unary("NOT", found) if negated else found
+
+
+def _is_plain_constant(node: ast.Node) -> bool:
+    """A constant in the parser's eyes: no names, functions or sub-queries (TRUE and FALSE count)."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        kind = type(part)
+        if kind is ast.ColumnRef:
+            if part.table is not None or part.column.quoted or fold(part.column.text) not in ("true", "false"):
+                return False
+        elif kind in _CONSTANT_KINDS:
+            stack.extend(resolve("sqlvec.schema.from_ast:children_in_order")(part))
+        elif kind is not ast.Name:
+            return False
+    return True
+
+
+_CONSTANT_KINDS = frozenset((ast.Literal, ast.Parameter, ast.Unary, ast.Binary, ast.Nary, ast.Cast, ast.Collate, ast.Case, ast.IsNull, ast.Between))
+
+
+def _in_select(node: ast.InSelect, scope: Scope) -> Expression:
+    operand = bind_operand(node.operand, scope)
+    subquery = resolve("sqlvec.plan.subquery:bind_subquery")(node.select, scope, "IN")
+    return in_subquery(operand, subquery, node.negated, scope)
+
+
+def _in_table(node: ast.InTable, scope: Scope) -> Expression:
+    operand = bind_operand(node.operand, scope)
+    subquery = resolve("sqlvec.plan.subquery:bind_table_subquery")(node, scope)
+    return in_subquery(operand, subquery, node.negated, scope)
+
+
+def in_subquery(operand: Expression, subquery: bound.Subquery, negated: bool, scope: Scope) -> Expression:
+    """``operand IN (subquery)`` with the comparison rules of each pair."""
+    operands = operand.items if type(operand) is Row else (operand,)
+    results = subquery.query.results()
+    if len(results) != len(operands):
+        raise errors.subselect_columns(len(results), len(operands))
+    applied = tuple([applied_affinity(left.affinity, right.affinity) for left, right in zip(operands, results, strict=True)])
+    using = tuple([scope.binding.need_collation(pair_collation(left, right)) for left, right in zip(operands, results, strict=True)])
+    return inherit(bound.InSubquery(operands, subquery, negated, applied, using), *operands)
+
+
+# --- sub-queries and row values --------------------------------------------------------------------------------------------------------------
+
+
+def _exists(node: ast.Exists, scope: Scope) -> Expression:
+    return bound.Exists(resolve("sqlvec.plan.subquery:bind_subquery")(node.select, scope, "EXISTS"))
+
+
+def _scalar_select(node: ast.ScalarSelect, scope: Scope) -> Expression:
+    subquery = resolve("sqlvec.plan.subquery:bind_subquery")(node.select, scope, "scalar")
+    results = subquery.query.results()
+    made = []
+    for number, result in enumerate(results):
+        value = bound.ScalarSubquery(subquery, number)
+        value.affinity = result.affinity
+        made.append(value)
+    return made[0] if len(made) == 1 else Row(tuple(made))
+
+
+def _row_value(node: ast.RowValue, scope: Scope) -> Expression:
+    return Row(tuple([bind_expression(item, scope) for item in node.items]))
+
+
+def _function_call(node: ast.FunctionCall, scope: Scope) -> Expression:
+    return resolve("sqlvec.plan.function_call:bind_call")(node, scope)  # type: ignore[no-any-return]
+
+
+_BINDERS: dict[type, Callable[[Any, Scope], Expression]] = {
+    ast.Literal: _literal,
+    ast.ColumnRef: resolve_column,
+    ast.Parameter: _parameter,
+    ast.Binary: _binary,
+    ast.Unary: _unary,
+    ast.Nary: _nary,
+    ast.FunctionCall: _function_call,
+    ast.Between: _between,
+    ast.InList: _in_list,
+    ast.InSelect: _in_select,
+    ast.InTable: _in_table,
+    ast.Like: _like,
+    ast.IsNull: _is_null,
+    ast.Case: _case,
+    ast.Cast: _cast,
+    ast.Collate: _collate,
+    ast.Exists: _exists,
+    ast.ScalarSelect: _scalar_select,
+    ast.RowValue: _row_value,
+    ast.CurrentTime: _current_time,
+    ast.Raise: _raise,
+}

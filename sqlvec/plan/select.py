@@ -1,0 +1,277 @@
+"""Binding SELECT: one core at a time, in the order in which the real one reports errors.
+
+FROM tables left to right, ``*`` and USING, LIMIT, result list, HAVING, WHERE with ON, arguments of table functions, ORDER BY, GROUP BY.  The core becomes
+a logical Block; compounds and VALUES are in plan/compound.py, CTEs in plan/cte.py.
+
+Follows "SELECT" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.expr import bound
+from sqlvec.parse import ast
+from sqlvec.plan.comparison import BINARY
+from sqlvec.plan.expressions import bind_all, bind_expression
+from sqlvec.plan.from_ import bind_conditions, bind_from, expand_star, join_conditions, split_and
+from sqlvec.plan.logical import Block, Condition
+from sqlvec.plan.scope import ROWID_NAMES, Frame, Scope, contains
+from sqlvec.resolve import resolve
+from sqlvec.schema.catalog import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlvec.expr.bound import Expression
+    from sqlvec.plan.logical import Query
+    from sqlvec.plan.scope import Binding, Source
+
+COLUMN_LIMIT = 2000
+AUTH_SELECT = 21
+
+
+def bind_select(select: ast.Select, binding: Binding, parent: Scope | None, frame: Frame) -> Query:
+    """Bind a whole SELECT (with its WITH, ORDER BY, LIMIT); ``parent`` is the enclosing scope whose names it may use."""
+    saved = binding.ctes
+    if select.with_ is not None:
+        binding.ctes = resolve("sqlvec.plan.cte:CteFrame")(select.with_, binding.ctes, binding)
+    try:
+        return bind_body(select.body, select, binding, parent, frame)
+    finally:
+        binding.ctes = saved
+
+
+def bind_body(body: ast.Node, select: ast.Select, binding: Binding, parent: Scope | None, frame: Frame) -> Query:
+    """Bind a SELECT whose WITH is already in sight."""
+    if type(body) is ast.SelectCore:
+        return bind_core(body, select, binding, parent, frame)[0]
+    if type(body) is ast.Values:
+        return resolve("sqlvec.plan.compound:bind_values")(body, binding, parent, frame)  # type: ignore[no-any-return]
+    return resolve("sqlvec.plan.compound:bind_compound")(body, select, binding, parent, frame)  # type: ignore[no-any-return]
+
+
+def bind_limit(select: ast.Select, query: Query, binding: Binding, frame: Frame) -> None:
+    """LIMIT and OFFSET see no columns, not even those of enclosing queries."""
+    if select.limit is None:
+        return
+    scope = Scope(binding, None, frame)
+    query.limit = bind_expression(select.limit, scope)
+    if select.offset is not None:
+        query.offset = bind_expression(select.offset, scope)
+
+
+def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding, parent: Scope | None, frame: Frame) -> tuple[Block, Scope]:
+    """Bind one core; with ``select`` also its ORDER BY and LIMIT.  Gives the scope too, in which an ORDER BY of a compound is tried."""
+    scope = Scope(binding, parent, frame)
+    block = Block(binding.number(core))
+    block.distinct = core.distinct
+    if binding.context.authorize is not None:
+        if binding.authorize(AUTH_SELECT, None, None, None) == 1:
+            raise errors.not_authorized()
+    block.from_items = bind_from(core.from_, scope)
+    pending = join_conditions(core.from_, scope)
+    scope.window_definitions = {fold(definition.name.text): definition.spec for definition in reversed(core.windows)}
+    if select is not None:
+        bind_limit(select, block, binding, frame)
+    _bind_result(core, block, scope)
+    if core.having is not None:
+        if not core.group_by and not scope.aggregates:
+            raise errors.having_without_aggregate()
+        scope.clause = "HAVING"
+        scope.allow_aggregates = True
+        block.having = bind_expression(core.having, scope)
+    scope.allow_aggregates = scope.allow_windows = False
+    scope.clause = "WHERE"
+    if core.where is not None:
+        block.conditions = [Condition(part) for part in split_and(bind_expression(core.where, scope))]
+    block.conditions += bind_conditions(pending, scope)
+    _bind_table_arguments(core, scope)
+    if select is not None and select.order_by:
+        scope.clause = "ORDER BY"
+        scope.allow_aggregates = scope.allow_windows = True
+        block.order_by = _bind_order_by(select.order_by, block, scope)
+    if core.group_by:
+        scope.clause = "GROUP BY"
+        scope.allow_aggregates, scope.allow_windows = True, False
+        block.group_by = _bind_group_by(core.group_by, block, scope)
+    scope.allow_aggregates = scope.allow_windows = False
+    if not core.from_ and any(isinstance(column, ast.Star) for column in core.columns):
+        raise errors.no_tables_specified()
+    _finish_aggregates(block, scope)
+    block.windows = _distinct_windows(scope)
+    if len(block.from_items) > 64:
+        raise errors.too_many_join_tables()
+    return block, scope
+
+
+def _bind_result(core: ast.SelectCore, block: Block, scope: Scope) -> None:
+    result: list[Expression] = []
+    names: list[str] = []
+    aliases: list[tuple[str, Expression, str]] = []
+    scope.allow_aggregates = scope.allow_windows = True
+    scope.clause = "result"
+    # Stars are expanded before any expression is bound.
+    stars = [expand_star(scope, None if isinstance(column, ast.Star) else column.table) if not isinstance(column, ast.ResultColumn) else None
+             for column in core.columns]
+    for column, star in zip(core.columns, stars, strict=True):
+        if star is not None:
+            for expression, name, source in star:
+                result.append(expression)
+                names.append(_star_name(name, source, scope))
+            continue
+        expression = bind_expression(column.expr, scope)
+        result.append(expression)
+        names.append(result_name(column, expression, scope))
+        if column.alias is not None:
+            aliases.append((fold(column.alias.text), expression, column.alias.text))
+    if len(result) > COLUMN_LIMIT:
+        raise errors.too_many_result_columns()
+    block.result = tuple(result)
+    block.names = tuple(names)
+    scope.aliases = aliases
+
+
+def _star_name(name: str, source: Source, scope: Scope) -> str:
+    settings = scope.binding.context.settings
+    if settings.full_column_names and not settings.short_column_names and source.item is not None:
+        return f"{source.item.label}.{name}"
+    return name
+
+
+def result_name(column: ast.ResultColumn, expression: Expression, scope: Scope) -> str:
+    """The name of a result column: alias, declared column name, or source text."""
+    if column.alias is not None:
+        return column.alias.text
+    node = column.expr
+    if isinstance(node, ast.ColumnRef):
+        settings = scope.binding.context.settings
+        if isinstance(expression, bound.Column):
+            if settings.short_column_names:
+                return expression.name
+            if settings.full_column_names:
+                return f"{expression.table.name if expression.table is not None else ''}.{expression.name}"
+        elif fold(node.column.text) in ROWID_NAMES and isinstance(expression, bound.Literal) and expression.value is None:
+            return "rowid"
+        elif isinstance(expression, bound.Call):
+            return node.column.text
+    return column.text
+
+
+def _bind_table_arguments(core: ast.SelectCore, scope: Scope) -> None:
+    for item, source in zip(core.from_, scope.sources, strict=False):
+        if isinstance(item.source, ast.TableName) and item.source.args is not None and source.item is not None:
+            source.item.arguments = bind_all(item.source.args, scope)
+
+
+# --- ORDER BY and GROUP BY -----------------------------------------------------------------------------------------------------------------
+
+
+def strip_collate(node: ast.Node) -> tuple[ast.Node, str | None]:
+    """Take COLLATE off; the outermost counts."""
+    collation = None
+    while isinstance(node, ast.Collate):
+        collation = collation or node.collation.text
+        node = node.operand
+    return node, collation
+
+
+def integer_of(node: ast.Node) -> int | None:
+    """The value of an integer literal, also signed."""
+    sign = 1
+    while isinstance(node, ast.Unary) and node.op in "+-":
+        if node.op == "-":
+            sign = -sign
+        node = node.operand
+    if isinstance(node, ast.Literal) and node.kind == "integer" and abs(node.value) <= 0x7FFFFFFF:
+        return sign * node.value
+    return None
+
+
+def order_term(term: ast.OrderTerm, expression: Expression, scope: Scope) -> bound.OrderTerm:
+    """The term with its collation and place of NULLs."""
+    collation = scope.binding.need_collation(expression.collation or BINARY)
+    nulls_last = None if term.nulls is None else term.nulls == "LAST"
+    if nulls_last is not None and nulls_last == term.desc:
+        nulls_last = None
+    return bound.OrderTerm(expression, term.desc, nulls_last, collation)
+
+
+def _bind_order_by(terms: list[ast.OrderTerm], block: Block, scope: Scope) -> tuple[bound.OrderTerm, ...]:
+    if len(terms) > COLUMN_LIMIT:
+        raise errors.too_many_terms("ORDER")
+    found = []
+    for position, term in enumerate(terms, 1):
+        node, collation = strip_collate(term.expr)
+        expression = _result_by_alias(node, scope)
+        if expression is None:
+            number = integer_of(node)
+            if number is not None:
+                if not 1 <= number <= len(block.result):
+                    raise errors.term_out_of_range(position, "ORDER", len(block.result))
+                expression = block.result[number - 1]
+        if expression is None:
+            expression = bind_expression(node, scope)
+        if collation is not None:
+            expression = bound.Collate(expression, collation)
+        found.append(order_term(term, expression, scope))
+    return tuple(found)
+
+
+def _result_by_alias(node: ast.Node, scope: Scope) -> Expression | None:
+    if isinstance(node, ast.ColumnRef) and node.table is None:
+        key = fold(node.column.text)
+        for name, expression, _ in scope.aliases or ():
+            if name == key:
+                return expression
+    return None
+
+
+def _bind_group_by(terms: list[ast.Node], block: Block, scope: Scope) -> tuple[Expression, ...]:
+    if len(terms) > COLUMN_LIMIT:
+        raise errors.too_many_terms("GROUP")
+    found = []
+    for position, term in enumerate(terms, 1):
+        node, collation = strip_collate(term)
+        number = integer_of(node)
+        if number is not None:
+            if not 1 <= number <= len(block.result):
+                raise errors.term_out_of_range(position, "GROUP", len(block.result))
+            expression = block.result[number - 1]
+        else:
+            expression = bind_expression(node, scope)
+        if collation is not None:
+            expression = bound.Collate(expression, collation)
+        found.append(expression)
+    for expression in found:
+        if "aggregate" in contains(expression):
+            raise errors.aggregate_in_group_by()
+        scope.binding.need_collation(expression.collation or BINARY)
+    return tuple(found)
+
+
+# --- aggregates and windows ------------------------------------------------------------------------------------------------------------------
+
+
+def _finish_aggregates(block: Block, scope: Scope) -> None:
+    """Settle whether this is an aggregate query, and list its aggregates: result list, ORDER BY, HAVING."""
+    in_result = any(clause in ("result", "HAVING") for clause, _ in scope.aggregates)
+    block.is_aggregate = block.group_by is not None or in_result
+    if not block.is_aggregate:
+        if scope.aggregates:
+            raise errors.misuse_of_aggregate(scope.aggregates[0][1].function.name)
+        return
+    seen = set()
+    for wanted in ("result", "ORDER BY", "HAVING", "GROUP BY"):
+        for clause, call in scope.aggregates:
+            if clause == wanted and call.key() not in seen:
+                seen.add(call.key())
+                block.aggregates.append(call)
+
+
+def _distinct_windows(scope: Scope) -> list[bound.WindowCall]:
+    found: list[bound.WindowCall] = []
+    seen = set()
+    for call in scope.windows:
+        key = call.key()
+        if key not in seen:
+            seen.add(key)
+            found.append(call)
+    return found
