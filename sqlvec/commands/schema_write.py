@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.pages.record import decode, encode
+from sqlvec.parse.lexer import KEYWORDS
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -125,3 +126,13 @@ def check_name(context: CommandContext, name: str) -> None:
     """Names that begin with sqlite_ are reserved (unless the schema is writable)."""
     if name[:7].lower() == "sqlite_" and not context.settings.writable_schema and not getattr(context.session, "is_nested", False):
         raise errors.reserved_name(name)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL text: in double quotes where it is no plain identifier or is a keyword."""
+    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit() and name.upper() not in KEYWORDS
+    return name if plain else always_quoted(name)
+
+
+def always_quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -55,7 +55,7 @@ class ChildKey:
     ``parent_index``; ``order`` gives per key column of that index the position in ``columns``; ``parent`` None: the parent table doesn't exist.
     ``affinities`` are those of the parent columns, in the order of ``columns``."""
 
-    __slots__ = ("affinities", "columns", "deferred", "foreign_key", "order", "parent", "parent_columns", "parent_index")
+    __slots__ = ("affinities", "columns", "deferred", "error", "foreign_key", "order", "parent", "parent_columns", "parent_index")
 
     def __init__(self, foreign_key: ForeignKey, parent: Table | None) -> None:
         self.foreign_key = foreign_key
@@ -66,13 +66,14 @@ class ChildKey:
         self.parent_index: Index | None = None
         self.order: tuple[int, ...] = ()
         self.affinities: tuple[int, ...] = ()
+        self.error: Exception | None = None         # raised by statements that the key concerns: no such parent, mismatch
 
 
 class ParentKey:
     """A foreign key that references the written table.  ``columns`` are its parent columns here.  ``count`` is a Plan ``SELECT count(*)`` of child rows
     referring to the OLD key, read as outer columns of ``old_source``.  ``actions``: 'DELETE' and 'UPDATE' -> Program or None."""
 
-    __slots__ = ("actions", "columns", "count", "deferred", "foreign_key", "on_delete", "on_update", "self_referencing")
+    __slots__ = ("actions", "columns", "count", "deferred", "error", "foreign_key", "on_delete", "on_update", "self_referencing")
 
     def __init__(self, foreign_key: ForeignKey, columns: tuple[int, ...]) -> None:
         self.foreign_key = foreign_key
@@ -83,6 +84,7 @@ class ParentKey:
         self.self_referencing = False
         self.count: Program | None = None
         self.actions: dict[str, Program | None] = {}
+        self.error: Exception | None = None
 
 
 class TableWrite:
@@ -171,91 +173,87 @@ class UpsertClause:
         return self.index is None and not self.on_rowid
 
 
-class Insert(Node):
+class WriteNode(Node):
+    """What the writing nodes share.  ``action``: the statement's OR clause or None."""
+
+    __slots__ = ("action", "compiled", "returning", "triggers", "write")
+
+    def __init__(self, write: TableWrite) -> None:
+        super().__init__(())
+        self.write = write
+        self.action: str | None = None
+        self.triggers = TriggerSet()
+        self.returning: Returning | None = None
+        self.compiled: Any = None
+
+
+class Insert(WriteNode):
     """INSERT.  Either ``rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
     ``targets``: per image position the place in the value row, or -1 for the default.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("action", "buffered", "compiled", "returning", "rows", "source", "targets", "triggers", "update_triggers", "upserts", "write")
+    __slots__ = ("buffered", "rows", "source", "targets", "update_triggers", "upserts")
 
     def __init__(self, write: TableWrite, rows: tuple[tuple[Expression, ...], ...] | None, source: Node | None, targets: tuple[int, ...]) -> None:
-        super().__init__(())
-        self.write = write
+        super().__init__(write)
         self.rows = rows
         self.source = source
         self.targets = targets
-        self.action: str | None = None
-        self.triggers = TriggerSet()
         self.update_triggers = TriggerSet()          # for DO UPDATE
         self.upserts: tuple[UpsertClause, ...] = ()
-        self.returning: Returning | None = None
         self.buffered = False
-        self.compiled: Any = None
 
     def inputs(self) -> list[Node]:
         return [] if self.source is None else [self.source]
 
 
-class Update(Node):
+class Update(WriteNode):
     """UPDATE.  ``source`` yields, per row, the key (rowid, or the PRIMARY KEY columns of a WITHOUT ROWID table, or the whole row of a view), followed by
     the values of ``extra`` columns for UPDATE FROM.  ``assignments``: (image position, expression over the image layout and ``extra``).
     ``one_pass``: rows are changed while the source is still being read."""
 
-    __slots__ = ("action", "assignments", "compiled", "extra", "key_width", "one_pass", "returning", "source", "triggers", "write")
+    __slots__ = ("assignments", "extra", "key_width", "one_pass", "source")
 
     def __init__(self, write: TableWrite, source: Node, assignments: tuple[tuple[int, Expression], ...]) -> None:
-        super().__init__(())
-        self.write = write
+        super().__init__(write)
         self.source = source
         self.assignments = assignments
         self.extra: tuple[Column, ...] = ()
         self.key_width = 1
-        self.action: str | None = None
-        self.triggers = TriggerSet()
-        self.returning: Returning | None = None
         self.one_pass = False
-        self.compiled: Any = None
 
     def inputs(self) -> list[Node]:
         return [self.source]
 
 
-class Delete(Node):
+class Delete(WriteNode):
     """DELETE.  ``source`` as in Update, or None to empty the table (no WHERE, triggers or foreign keys: the truncate optimisation)."""
 
-    __slots__ = ("compiled", "key_width", "one_pass", "returning", "source", "triggers", "write")
+    __slots__ = ("key_width", "one_pass", "source")
 
     def __init__(self, write: TableWrite, source: Node | None) -> None:
-        super().__init__(())
-        self.write = write
+        super().__init__(write)
         self.source = source
         self.key_width = 1
-        self.triggers = TriggerSet()
-        self.returning: Returning | None = None
         self.one_pass = False
-        self.compiled: Any = None
 
     def inputs(self) -> list[Node]:
         return [] if self.source is None else [self.source]
 
 
-class VtabWrite(Node):
+class VtabWrite(WriteNode):
     """INSERT, UPDATE or DELETE of a virtual table.  ``event`` names it; ``source`` rows are, for INSERT, the values by ``targets`` (as Insert);
     for UPDATE and DELETE the rowid followed by all column values."""
 
-    __slots__ = ("action", "assignments", "compiled", "event", "key_width", "returning", "rows", "source", "targets", "write")
+    __slots__ = ("assignments", "event", "key_width", "rows", "source", "targets")
 
     def __init__(self, event: str, write: TableWrite, source: Node | None) -> None:
-        super().__init__(())
+        super().__init__(write)
         self.event = event
-        self.write = write
         self.source = source
         self.rows: tuple[tuple[Expression, ...], ...] | None = None
         self.targets: tuple[int, ...] = ()
         self.assignments: tuple[tuple[int, Expression], ...] = ()
         self.key_width = 1
-        self.action: str | None = None
-        self.returning: Returning | None = None
-        self.compiled: Any = None
 
     def inputs(self) -> list[Node]:
         return [] if self.source is None else [self.source]

@@ -50,7 +50,7 @@ class RowConstraints:
         expression = self.write.defaults[number]
         if expression is None:
             return None
-        value = compile_expressions((expression,), (), self.context)((), None)[0]
+        value = compile_expressions((expression,), (), self.context)(())[0]
         return AFFINITY_FUNCTIONS[self.table.columns[number].affinity](value)
 
     def check_not_null(self, image: list[Any], override: str | None, generated: bool) -> bool:
@@ -80,7 +80,7 @@ class RowConstraints:
     def check_checks(self, image: tuple[Any, ...], override: str | None) -> bool:
         """CHECK constraints; REPLACE acts as ABORT."""
         for function, name in self.checks:
-            value = function(image, None)[0]
+            value = function(image)[0]
             if value is None or is_true(value):
                 continue
             if override == "IGNORE":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlvec.exec.dml.foreign_keys import check_row, run_actions
 from sqlvec.exec.dml.outcome import Outcome, in_key_order, run_statement
-from sqlvec.exec.dml.source import rows_of
+from sqlvec.exec.dml.source import ProgramFrame, rows_of
 from sqlvec.exec.dml.triggers import run_program
 from sqlvec.expr.operations import IgnoreRow
 
@@ -53,20 +53,20 @@ def remove_row(writer: TableWriter, image: Image, programs: TriggerSet | None) -
     return True
 
 
-def steps(node: Delete, state: WriteState, activation: Any, outcome: Outcome) -> Generator[Any, None, None]:
+def steps(node: Delete, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
     """The statement as a generator of programs to run."""
     table = node.write.table
     if table.kind == "view":
-        yield from _view_steps(node, state, activation, outcome)
+        yield from _view_steps(node, state, frame, outcome)
         return
     writer = state.writer(node.write)
     if node.source is None:
         outcome.add(_truncate(writer))
         return
-    keys = list(rows_of(node.source, state.context, activation))
+    keys = list(rows_of(node.source, frame))
     if not node.one_pass and len(keys) > 1:
         keys = in_key_order(writer, keys)
-    returning = outcome.returning(node, state)
+    returning = outcome.returning(node, frame)
     is_rowid = not writer.key_positions
     for row in keys:
         image = writer.read(row[0] if is_rowid else row)
@@ -79,7 +79,7 @@ def steps(node: Delete, state: WriteState, activation: Any, outcome: Outcome) ->
         if removed:
             outcome.add(1)
             if returning is not None:
-                returning(image, activation)
+                returning(image)
 
 
 def _truncate(writer: TableWriter) -> int:
@@ -91,10 +91,10 @@ def _truncate(writer: TableWriter) -> int:
     return count
 
 
-def _view_steps(node: Delete, state: WriteState, activation: Any, outcome: Outcome) -> Generator[Any, None, None]:
+def _view_steps(node: Delete, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
     """DELETE on a view: its INSTEAD OF triggers, for each row."""
-    returning = outcome.returning(node, state)
-    for row in list(rows_of(node.source, state.context, activation)):
+    returning = outcome.returning(node, frame)
+    for row in list(rows_of(node.source, frame)):
         image = (*row, None)
         try:
             for program in node.triggers.before:
@@ -103,4 +103,4 @@ def _view_steps(node: Delete, state: WriteState, activation: Any, outcome: Outco
             continue
         outcome.add(1)
         if returning is not None:
-            returning(image, activation)
+            returning(image)

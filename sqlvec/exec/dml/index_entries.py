@@ -39,9 +39,9 @@ class EntryMaker:
         """The entry of a row."""
         if self.is_plain:
             return tuple([image[position] for position in self.positions])
-        if self.condition is not None and not is_true(self.condition(image, None)[0]):
+        if self.condition is not None and not is_true(self.condition(image)[0]):
             return None
-        computed = self.expressions(image, None) if self.expressions is not None else ()
+        computed = self.expressions(image) if self.expressions is not None else ()
         return tuple([image[position] if position > -2 else computed[-2 - position] for position in self.positions])
 
     def payload(self, values: tuple[Any, ...]) -> bytes:

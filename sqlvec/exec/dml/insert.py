@@ -14,7 +14,7 @@ from sqlvec.exec.dml.conflict import SKIP, STORE, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row
 from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid, new_rowid, note_rowid
-from sqlvec.exec.dml.source import compile_over, rows_of
+from sqlvec.exec.dml.source import ProgramFrame, bind, rows_of
 from sqlvec.exec.dml.triggers import run_program
 from sqlvec.expr.operations import IgnoreRow
 from sqlvec.resolve import resolve
@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     Image = tuple[Any, ...]
 
 
-class CompiledInsert:
-    """What is the same in all runs: functions for the VALUES rows, and for the defaults of the columns that aren't named."""
+class ValueSource:
+    """Where one run's values come from: functions for the VALUES rows or the source's rows, and the defaults of the columns that aren't named."""
 
-    __slots__ = ("defaults", "rows", "targets", "width")
+    __slots__ = ("defaults", "frame", "node", "targets", "width")
 
-    def __init__(self, node: Insert, context: RunContext) -> None:
+    def __init__(self, node: Insert, frame: ProgramFrame) -> None:
+        self.node = node
+        self.frame = frame
         write = node.write
         self.width = len(write.table.columns) + 1
         self.targets = tuple((position, place) for position, place in enumerate(node.targets) if place >= 0)
@@ -48,20 +50,30 @@ class CompiledInsert:
         ]
         self.defaults = None
         if missing:
-            function = compile_over(tuple(expression for _, expression in missing), (), context)
+            function = bind(tuple(expression for _, expression in missing), (), frame)
             self.defaults = (tuple(position for position, _ in missing), function)
-        self.rows = None if node.rows is None else [compile_over(row, (), context) for row in node.rows]
 
-    def image(self, values: tuple[Any, ...], activation: Any) -> list[Any]:
+    def image(self, values: tuple[Any, ...]) -> list[Any]:
         """The raw image of a value row: no affinity applied, no rowid chosen."""
         image: list[Any] = [None] * self.width
         for position, place in self.targets:
             image[position] = values[place]
         if self.defaults is not None:
             positions, function = self.defaults
-            for position, value in zip(positions, function((), activation), strict=True):
+            for position, value in zip(positions, function(()), strict=True):
                 image[position] = value
         return image
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of VALUES or of the source."""
+        node = self.node
+        if node.rows is not None:
+            for row in node.rows:
+                yield bind(row, (), self.frame)(())
+        else:
+            assert node.source is not None
+            rows = rows_of(node.source, self.frame)
+            yield from (list(rows) if node.buffered else rows)
 
 
 def run(node: Insert, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
@@ -69,33 +81,22 @@ def run(node: Insert, context: RunContext, activation: Any) -> Iterator[tuple[An
     return run_statement(steps, node, context, activation)
 
 
-def value_rows(node: Insert, compiled: CompiledInsert, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of VALUES or of the source."""
-    if compiled.rows is not None:
-        for function in compiled.rows:
-            yield function((), activation)
-    else:
-        rows = rows_of(node.source, context, activation)
-        yield from (list(rows) if node.buffered else rows)
 
 
-def steps(node: Insert, state: WriteState, activation: Any, outcome: Outcome) -> Generator[Any, None, None]:
+def steps(node: Insert, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
     """The statement as a generator of programs to run."""
-    context = state.context
-    compiled = node.compiled
-    if compiled is None:
-        compiled = node.compiled = CompiledInsert(node, context)
-    returning = outcome.returning(node, state)
-    emit = None if returning is None else (lambda image: returning(image, activation))
+    source = ValueSource(node, frame)
+    emit = outcome.returning(node, frame)
     if node.write.table.kind == "view":
-        yield from _view_steps(node, compiled, state, activation, outcome, emit)
+        yield from _view_steps(node, source, state, outcome, emit)
         return
     writer = state.writer(node.write)
     override = state.override or node.action
     order = check_order(writer, node.upserts, override)
-    for values in value_rows(node, compiled, context, activation):
+    clauses: dict[int, Any] = {}
+    for values in source.rows():
         try:
-            yield from insert_row(node, writer, compiled.image(values, activation), override, order, emit, outcome, activation)
+            yield from insert_row(node, writer, source.image(values), override, order, emit, outcome, frame, clauses)
         except IgnoreRow:
             continue
 
@@ -108,7 +109,8 @@ def insert_row(
     order: list[int],
     emit: Callable[[Image], None] | None,
     outcome: Outcome,
-    activation: Any,
+    frame: ProgramFrame,
+    clauses: dict[int, Any],
 ) -> Generator[Any, None, None]:
     """Store one row with all that follows from it."""
     codec = writer.codec
@@ -143,7 +145,7 @@ def insert_row(
     if verdict == SKIP:
         return
     if verdict != STORE:
-        yield from resolve("sqlvec.exec.dml.upsert:update_instead")(node, writer, verdict, new, override, emit, outcome, activation)
+        yield from resolve("sqlvec.exec.dml.upsert:update_instead")(node, writer, verdict, new, override, emit, outcome, frame, clauses)
         return
     write = writer.write
     if write.child_keys or write.parent_keys:
@@ -176,11 +178,11 @@ def check_constraints(writer: TableWriter, image: list[Any], override: str | Non
 
 
 def _view_steps(
-    node: Insert, compiled: CompiledInsert, state: WriteState, activation: Any, outcome: Outcome, emit: Callable[[Image], None] | None
+    node: Insert, source: ValueSource, state: WriteState, outcome: Outcome, emit: Callable[[Image], None] | None
 ) -> Generator[Any, None, None]:
     """INSERT into a view: its INSTEAD OF triggers, for each row."""
-    for values in value_rows(node, compiled, state.context, activation):
-        image = compiled.image(values, activation)
+    for values in source.rows():
+        image = source.image(values)
         image[-1] = -1
         new = tuple(image)
         try:

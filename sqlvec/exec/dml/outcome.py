@@ -5,7 +5,7 @@ RETURNING rows are collected until the writing has ended, so that a reader that 
 """
 from __future__ import annotations
 
-from sqlvec.exec.dml.source import compile_over
+from sqlvec.exec.dml.source import ProgramFrame, bind
 from sqlvec.exec.dml.write_state import WriteState, drive
 
 TYPE_CHECKING = False
@@ -32,17 +32,14 @@ class Outcome:
         self.changes += count
         self.transaction.total_changes += count
 
-    def returning(self, node: Any, state: WriteState) -> Callable[[tuple[Any, ...], Any], None] | None:
+    def returning(self, node: Any, frame: ProgramFrame) -> Callable[[tuple[Any, ...]], None] | None:
         """A function that adds the RETURNING row of an image, None without the clause."""
-        clause = node.returning
-        if clause is None:
+        if node.returning is None:
             return None
-        if clause.compiled is None:
-            clause.compiled = compile_over(clause.expressions, node.write.columns, state.context)
-        function, rows = clause.compiled, self.rows
+        function, rows = bind(node.returning.expressions, node.write.columns, frame), self.rows
 
-        def emit(image: tuple[Any, ...], activation: Any) -> None:
-            rows.append(function(image, activation))
+        def emit(image: tuple[Any, ...]) -> None:
+            rows.append(function(image))
 
         return emit
 
@@ -51,7 +48,7 @@ def run_statement(steps: Any, node: Any, context: RunContext, activation: Any) -
     """Run a top-level writing statement to its end."""
     state = WriteState(context)
     outcome = Outcome(context.transaction)
-    drive(steps(node, state, activation, outcome))
+    drive(steps(node, state, ProgramFrame(activation), outcome))
     state.finish()
     context.transaction.changes = outcome.changes
     return iter(outcome.rows)

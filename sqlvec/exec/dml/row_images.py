@@ -25,7 +25,7 @@ def constant_default(write: TableWrite, column: int, context: Any) -> Any:
     expression = write.defaults[column]
     if expression is None:
         return None
-    value = compile_expressions((expression,), (), context)((), None)[0]
+    value = compile_expressions((expression,), (), context)(())[0]
     return AFFINITY_FUNCTIONS[write.table.columns[column].affinity](value)
 
 
@@ -84,7 +84,7 @@ class RowCodec:
         """Fill in generated columns (all, or the ``wanted`` ones)."""
         for number, function, affinity in self.compute:
             if wanted is None or number in wanted:
-                image[number] = affinity(function(tuple(image), None)[0])
+                image[number] = affinity(function(tuple(image))[0])
 
     def apply_affinities(self, image: list[Any]) -> None:
         """What storing does to values (the rowid alias is left alone)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.exec.dml.index_entries import is_true
-from sqlvec.exec.dml.source import compile_over, program_activation, rows_of
+from sqlvec.exec.dml.source import bind, new_frame, rows_of
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -51,9 +51,7 @@ def run_program(state: WriteState, program: Program, old: Image | None, new: Ima
         raise errors.trigger_recursion()
     outer = outer_values(program, old, new)
     if program.when is not None:
-        if program.compiled is None:
-            program.compiled = compile_over((program.when,), program.columns, context)
-        if not is_true(program.compiled(outer, program_activation(context, 0, outer))[0]):
+        if not is_true(bind((program.when,), (), new_frame(context, program.columns, outer))(())[0]):
             return
     transaction = state.transaction
     saved = (transaction.changes, transaction.last_insert_rowid, state.override)
@@ -61,14 +59,14 @@ def run_program(state: WriteState, program: Program, old: Image | None, new: Ima
     state.override = override
     try:
         for plan in program.statements:
-            activation = program_activation(context, plan.slots, outer)
+            frame = new_frame(context, program.columns, outer)
             name = STEPS.get(type(plan.root).__name__)
             if name is None:
-                for _ in rows_of(plan.root, context, activation):
+                for _ in rows_of(plan.root, frame):
                     pass
                 continue
             outcome = resolve("sqlvec.exec.dml.outcome:Outcome")(transaction)
-            yield resolve(name)(plan.root, state, activation, outcome)
+            yield resolve(name)(plan.root, state, frame, outcome)
             transaction.changes = outcome.changes
     finally:
         running.pop()
@@ -79,4 +77,4 @@ def run_query(state: WriteState, program: Program, old: Image) -> Iterator[tuple
     """The rows of a program that is one SELECT over an OLD row."""
     outer = outer_values(program, old, None)
     plan = program.statements[0]
-    return rows_of(plan.root, state.context, program_activation(state.context, plan.slots, outer))
+    return rows_of(plan.root, new_frame(state.context, program.columns, outer))

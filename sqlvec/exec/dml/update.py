@@ -13,7 +13,7 @@ from sqlvec.exec.dml.conflict import ROWID_CHECK, SKIP, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row, run_actions
 from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid
-from sqlvec.exec.dml.source import compile_over, rows_of
+from sqlvec.exec.dml.source import ProgramFrame, bind, rows_of
 from sqlvec.exec.dml.triggers import run_program
 from sqlvec.expr.bound import columns_of
 from sqlvec.expr.operations import IgnoreRow
@@ -32,16 +32,15 @@ if TYPE_CHECKING:
 
 
 class Assignments:
-    """Compiled SET list of one statement: ``evaluate(image + extra, activation)`` gives the values for ``targets``."""
+    """Compiled SET list of one statement: ``evaluate(image + extra)`` gives the values for ``targets``."""
 
-    __slots__ = ("checks", "entries", "evaluate", "moves_row", "targets")
+    __slots__ = ("entries", "evaluate", "moves_row", "targets")
 
-    def __init__(self, assignments: tuple[tuple[int, Any], ...], layout: tuple[Any, ...], writer: TableWriter | None, context: Any) -> None:
+    def __init__(self, assignments: tuple[tuple[int, Any], ...], layout: tuple[Any, ...], writer: TableWriter | None, frame: ProgramFrame) -> None:
         self.targets = tuple(target for target, _ in assignments)
-        self.evaluate = compile_over(tuple(expression for _, expression in assignments), layout, context)
+        self.evaluate = bind(tuple(expression for _, expression in assignments), layout, frame)
         self.moves_row = False
         self.entries: tuple[bool, ...] = ()
-        self.checks: tuple[int, ...] = ()
         if writer is not None:
             self._find_touched(writer)
 
@@ -148,21 +147,17 @@ def _check_row_constraints(writer: TableWriter, image: list[Any], override: str 
     return not constraints.checks or constraints.check_checks(tuple(image), override)
 
 
-def steps(node: Update, state: WriteState, activation: Any, outcome: Outcome) -> Generator[Any, None, None]:
+def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
     """The statement as a generator of programs to run."""
-    context = state.context
     is_view = node.write.table.kind == "view"
     writer = None if is_view else state.writer(node.write)
-    if node.compiled is None:
-        node.compiled = Assignments(node.assignments, node.write.columns + node.extra, writer, context)
-    assignments: Assignments = node.compiled
+    assignments = Assignments(node.assignments, node.write.columns + node.extra, writer, frame)
     width = node.key_width
-    rows: Any = list(rows_of(node.source, context, activation))
+    rows: Any = list(rows_of(node.source, frame))
     override = state.override or node.action
-    returning = outcome.returning(node, state)
-    emit = None if returning is None else (lambda image: returning(image, activation))
+    emit = outcome.returning(node, frame)
     if writer is None:
-        yield from _view_steps(node, state, activation, outcome, rows, assignments, emit)
+        yield from _view_steps(node, state, frame, outcome, rows, assignments, emit)
         return
     if not node.one_pass and len(rows) > 1:
         rows = _in_key_order(writer, rows, width)
@@ -172,7 +167,7 @@ def steps(node: Update, state: WriteState, activation: Any, outcome: Outcome) ->
         old = writer.read(row[0] if is_rowid else row[:width])
         if old is None:
             continue
-        values = evaluate(old + row[width:], activation)
+        values = evaluate(old + row[width:])
         try:
             yield from update_row(writer, old, assignments, values, override, node.triggers, emit, outcome)
         except IgnoreRow:
@@ -190,14 +185,14 @@ def _in_key_order(writer: TableWriter, rows: list[tuple[Any, ...]], width: int) 
 
 
 def _view_steps(
-    node: Update, state: WriteState, activation: Any, outcome: Outcome, rows: list[Any], assignments: Assignments, emit: Any
+    node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome, rows: list[Any], assignments: Assignments, emit: Any
 ) -> Generator[Any, None, None]:
     """UPDATE of a view: its INSTEAD OF triggers, for each row."""
     width = node.key_width
     for row in rows:
         old = (*row[:width], None)
         image = list(old)
-        for target, value in zip(assignments.targets, assignments.evaluate(old + row[width:], activation), strict=True):
+        for target, value in zip(assignments.targets, assignments.evaluate(old + row[width:]), strict=True):
             image[target] = value
         new = tuple(image)
         try:

@@ -8,7 +8,7 @@ Follows "UPSERT" of the manual.
 from __future__ import annotations
 
 from sqlvec.exec.dml.index_entries import is_true
-from sqlvec.exec.dml.source import compile_over
+from sqlvec.exec.dml.source import ProgramFrame, bind
 from sqlvec.exec.dml.update import Assignments, update_row
 from sqlvec.expr.bound import Column
 
@@ -30,12 +30,12 @@ class CompiledClause:
 
     __slots__ = ("assignments", "condition")
 
-    def __init__(self, clause: UpsertClause, writer: TableWriter) -> None:
+    def __init__(self, clause: UpsertClause, writer: TableWriter, frame: ProgramFrame) -> None:
         columns = writer.write.columns
         excluded = tuple(Column(clause.excluded_source, column.number, column.name) for column in columns)
         assert clause.assignments is not None
-        self.assignments = Assignments(clause.assignments, columns + excluded, writer, writer.context)
-        self.condition = compile_over((clause.where,), columns + excluded, writer.context) if clause.where is not None else None
+        self.assignments = Assignments(clause.assignments, columns + excluded, writer, frame)
+        self.condition = bind((clause.where,), columns + excluded, frame) if clause.where is not None else None
 
 
 def update_instead(
@@ -46,15 +46,16 @@ def update_instead(
     override: str | None,
     emit: Callable[[Image], None] | None,
     outcome: Outcome,
-    activation: Any,
+    frame: ProgramFrame,
+    made: dict[int, CompiledClause],
 ) -> Generator[Any, None, None]:
-    """Run DO UPDATE for one collision."""
+    """Run DO UPDATE for one collision; ``made`` keeps the bound clauses of the run."""
     clause = hit.clause
-    if clause.compiled is None:
-        clause.compiled = CompiledClause(clause, writer)
-    compiled: CompiledClause = clause.compiled
+    compiled = made.get(id(clause))
+    if compiled is None:
+        compiled = made[id(clause)] = CompiledClause(clause, writer, frame)
     row = hit.image + proposed
-    if compiled.condition is not None and not is_true(compiled.condition(row, activation)[0]):
+    if compiled.condition is not None and not is_true(compiled.condition(row)[0]):
         return
-    values = compiled.assignments.evaluate(row, activation)
+    values = compiled.assignments.evaluate(row)
     yield from update_row(writer, hit.image, compiled.assignments, values, None, node.update_triggers, emit, outcome)

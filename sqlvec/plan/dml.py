@@ -1,0 +1,365 @@
+"""Planning INSERT, UPDATE and DELETE: from syntax to the nodes of plan/physical_dml.py.
+
+The rows to change are found by a query that is written as syntax and planned like any other: ``SELECT rowid FROM t WHERE ...`` (the PRIMARY KEY columns for
+a WITHOUT ROWID table, all columns for a view).  Assignments are bound against the row image of the table, since they are evaluated when the row is
+changed, not when it is found; those of UPDATE ... FROM are results of the query.
+
+Statements of triggers and foreign-key actions come here as well (:func:`plan_part`), with a scope that knows NEW and OLD.
+
+Follows "INSERT", "UPDATE", "DELETE" of the manual; facts: the order of errors.
+"""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.expr.bound import Expression, Literal
+from sqlvec.parse import ast
+from sqlvec.plan import query_plan
+from sqlvec.plan.expressions import bind_expression, bind_operand
+from sqlvec.plan.physical import Plan
+from sqlvec.plan.physical_dml import Delete, Insert, TableWrite, Update, VtabWrite, WriteNode
+from sqlvec.plan.planner import complete_plan, new_binding
+from sqlvec.plan.scope import ROWID_NAMES, Binding, Row, Scope
+from sqlvec.plan.write_set import WriteBinder
+from sqlvec.plan.write_target import find_target, key_columns, target_columns
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlvec.schema.objects import Table
+
+_NOWHERE = (0, 0)
+AUTH_DELETE = 9
+AUTH_INSERT = 18
+AUTH_UPDATE = 23
+
+
+# --- entry points ------------------------------------------------------------------------------------------------------------------------
+
+
+def plan_insert(statement: ast.Insert, context: Any) -> Plan:
+    """The plan of a top-level INSERT."""
+    return _plan_top(statement, context)
+
+
+def plan_update(statement: ast.Update, context: Any) -> Plan:
+    """The plan of a top-level UPDATE."""
+    return _plan_top(statement, context)
+
+
+def plan_delete(statement: ast.Delete, context: Any) -> Plan:
+    """The plan of a top-level DELETE."""
+    return _plan_top(statement, context)
+
+
+def _plan_top(statement: Any, context: Any) -> Plan:
+    binder = WriteBinder(context)
+    binder.binding = new_binding(statement, context)
+    bound = Statement(binder, binder.binding, None)
+    node = bound.bind(statement)
+    plan = Plan(node, bound.names)
+    plan.declared_types = bound.types
+    binder.binding.databases |= binder.written
+    complete_plan(plan, binder.binding, statement)
+    plan.writes = frozenset(binder.written)
+    return plan
+
+
+def plan_part(binder: WriteBinder, statement: ast.Statement, scope: Scope) -> Plan:
+    """The plan of one statement of a program."""
+    if isinstance(statement, ast.Select):
+        return Plan(query_plan.plan_select(statement, scope.binding, scope), ())
+    bound = Statement(binder, scope.binding, scope)
+    return Plan(bound.bind(statement), ())
+
+
+class Statement:
+    """One writing statement while it is being bound.  ``parent``: the scope of the program around it, or None."""
+
+    def __init__(self, binder: WriteBinder, binding: Binding, parent: Scope | None) -> None:
+        self.binder = binder
+        self.binding = binding
+        self.parent = parent
+        self.names: tuple[str, ...] = ()
+        self.types: tuple[str | None, ...] = ()
+
+    def bind(self, statement: Any) -> WriteNode:
+        """The node of the statement."""
+        kept = self.binding.ctes
+        if statement.with_ is not None:
+            query_plan.enter_with(statement.with_, self.binding, self.parent)
+        try:
+            if isinstance(statement, ast.Insert):
+                node = self.insert(statement)
+            elif isinstance(statement, ast.Update):
+                node = self.update(statement)
+            else:
+                node = self.delete(statement)
+        finally:
+            self.binding.ctes = kept
+        if self.binder.context.settings.count_changes and node.returning is None and self.parent is None:
+            self.names = ({"Insert": "rows inserted", "Update": "rows updated", "Delete": "rows deleted"}[type(statement).__name__],)
+            self.types = (None,)
+        return node
+
+    def scope(self) -> Scope:
+        """A new scope inside the program, if any."""
+        return Scope(self.binding, self.parent)
+
+    def row_scope(self, write: TableWrite, name: ast.TableName) -> Scope:
+        """A scope in which the written row can be named."""
+        scope = self.scope()
+        scope.add_table(write.table, write.source, name.alias.text if name.alias is not None else None)
+        return scope
+
+    def authorize(self, action: int, table: Table, column: str | None = None) -> None:
+        if self.binding.authorize(action, table.name, column, table.database) == 1:
+            raise errors.not_authorized()
+
+    def finish_node(self, node: WriteNode, statement: Any, name: ast.TableName) -> None:
+        """RETURNING and foreign keys, common to all."""
+        write = node.write
+        if statement.returning is not None:
+            bind_returning = resolve("sqlvec.plan.returning:bind_returning")
+            node.returning, self.names, self.types = bind_returning(statement.returning, self.row_scope(write, name), write.table, write.source)
+
+    # --- INSERT ------------------------------------------------------------------------------------------------------------------
+
+    def insert(self, statement: ast.Insert) -> WriteNode:
+        binder = self.binder
+        table = find_target(binder, self.binding, statement.table, "INSERT", None)
+        self.authorize(AUTH_INSERT, table)
+        write = binder.table_write(table)
+        triggers = binder.trigger_set(write, "INSERT", None)
+        _check_keys(write, None)
+        targets, width = target_columns(table, statement.columns)
+        rows, source = self._insert_source(statement, table, width)
+        if table.kind == "virtual":
+            if statement.upserts:
+                raise errors.plain(f'UPSERT not implemented for virtual table "{table.name}"')
+            vtab = VtabWrite("INSERT", write, source)
+            vtab.rows, vtab.targets, vtab.action = rows, targets, statement.or_action
+            self.finish_node(vtab, statement, statement.table)
+            return vtab
+        node = Insert(write, rows, source, targets)
+        node.action = statement.or_action
+        node.triggers = triggers
+        if statement.upserts:
+            if table.kind == "view":
+                raise errors.plain("cannot UPSERT a view")
+            resolve("sqlvec.plan.upsert:bind_upserts")(self, node, statement)
+        node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or _may_read(statement.source, table))
+        self.finish_node(node, statement, statement.table)
+        return node
+
+    def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
+        select = statement.source
+        if select is None:
+            return ((),), None
+        body = select.body
+        if isinstance(body, ast.Values) and select.with_ is None and not select.order_by and select.limit is None:
+            rows = []
+            for row in body.rows:
+                scope = self.scope()
+                rows.append(tuple([_folded(bind_expression(value, scope)) for value in row]))
+            for row in rows:
+                if len(row) != len(rows[0]):
+                    raise errors.plain("all VALUES must have the same number of terms")
+            _check_count(statement, table, width, len(rows[0]))
+            return tuple(rows), None
+        source = query_plan.plan_select(select, self.binding, self.parent)
+        _check_count(statement, table, width, len(source.columns))
+        return None, source
+
+    # --- UPDATE ------------------------------------------------------------------------------------------------------------------
+
+    def update(self, statement: ast.Update) -> WriteNode:
+        binder = self.binder
+        assigned = {name.text.lower() for clause in statement.sets for name in clause.names}
+        table = find_target(binder, self.binding, statement.table, "UPDATE", assigned)
+        if statement.from_:
+            _check_from(statement)
+        write = binder.table_write(table)
+        joins = bool(statement.from_)
+        bound: dict[int, Expression] = {}
+        places: list[tuple[int, ast.Node]] = []
+        scope = self.row_scope(write, statement.table)
+        for clause in statement.sets:
+            values = None if joins else self._set_values(clause, scope)
+            for place, name in enumerate(clause.names):
+                target = assigned_column(table, name, self.binding)
+                self.authorize(AUTH_UPDATE, table, name.text)
+                if values is not None:
+                    bound.pop(target, None)
+                    bound[target] = values[place]
+                else:
+                    places = [other for other in places if other[0] != target] + [(target, _part(clause, place))]
+        triggers = binder.trigger_set(write, "UPDATE", assigned)
+        _check_keys(write, set(bound) | {target for target, _ in places})
+        is_quiet = not triggers and statement.returning is None and not write.child_keys and not write.parent_keys
+        source = self._keys(statement, table, [expr for _, expr in places], is_quiet and not joins)
+        width = len(source.columns) - len(places)
+        if places:
+            extra = source.columns[width:]
+            bound = {target: column for (target, _), column in zip(places, extra, strict=True)}
+        if table.kind == "virtual":
+            vtab = VtabWrite("UPDATE", write, source)
+            vtab.assignments, vtab.key_width, vtab.action = tuple(bound.items()), width, statement.or_action
+            self.finish_node(vtab, statement, statement.table)
+            return vtab
+        node = Update(write, source, tuple(bound.items()))
+        node.key_width = width
+        node.extra = tuple(source.columns[width:])
+        node.action = statement.or_action
+        node.triggers = triggers
+        node.one_pass = is_quiet and not joins and _is_update_one_pass(node, statement)
+        self.finish_node(node, statement, statement.table)
+        return node
+
+    def _set_values(self, clause: ast.SetClause, scope: Scope) -> tuple[Expression, ...]:
+        found = bind_operand(clause.expr, scope)
+        values = found.items if isinstance(found, Row) else (found,)
+        if len(values) != len(clause.names):
+            raise errors.columns_assigned_values(len(clause.names), len(values))
+        return values
+
+    def _keys(self, statement: Any, table: Table, extra: list[ast.Node], all_used: bool) -> Any:
+        """The plan that finds the rows to change: their keys, then ``extra`` values."""
+        name = statement.table
+        qualifier = name.alias if name.alias is not None else name.name
+        columns: list[Any] = [
+            ast.ResultColumn(ast.ColumnRef(None, qualifier, ast.Name(column, _NOWHERE, '"'), _NOWHERE), None, column, _NOWHERE)
+            for column in key_columns(table)
+        ]
+        where = statement.where
+        if statement.limit is not None:
+            where = _limited(statement, table, columns)
+        columns += [ast.ResultColumn(expr, None, "", _NOWHERE) for expr in extra]
+        items = [ast.JoinItem(name, 0, None, None, name.span)]
+        for item in getattr(statement, "from_", []):
+            items.append(ast.JoinItem(item.source, item.join or ast.JOIN_COMMA, item.on, item.using, item.span))
+        core = ast.SelectCore(False, columns, items, where, [], None, [], statement.span)
+        select = ast.Select(None, core, [], None, None, statement.span)
+        return query_plan.plan_keys(select, self.binding, self.parent, all_used)
+
+    # --- DELETE ------------------------------------------------------------------------------------------------------------------
+
+    def delete(self, statement: ast.Delete) -> WriteNode:
+        binder = self.binder
+        table = find_target(binder, self.binding, statement.table, "DELETE", None)
+        self.authorize(AUTH_DELETE, table)
+        write = binder.table_write(table)
+        triggers = binder.trigger_set(write, "DELETE", None)
+        _check_keys(write, None)
+        is_quiet = not triggers and statement.returning is None and not write.child_keys and not write.parent_keys
+        truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1
+        source = None if truncates else self._keys(statement, table, [], is_quiet)
+        if table.kind == "virtual":
+            vtab = VtabWrite("DELETE", write, source)
+            vtab.key_width = len(source.columns)
+            self.finish_node(vtab, statement, statement.table)
+            return vtab
+        node = Delete(write, source)
+        if source is not None:
+            node.key_width = len(source.columns)
+            node.one_pass = is_quiet and query_plan.is_one_pass_path(source) and not query_plan.has_correlated(source)
+        node.triggers = triggers
+        self.finish_node(node, statement, statement.table)
+        return node
+
+
+# --- pieces ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _check_keys(write: TableWrite, assigned: set[int] | None) -> None:
+    if write.child_keys or write.parent_keys:
+        resolve("sqlvec.plan.foreign_key_program:check_keys")(write, assigned)
+
+
+def _check_count(statement: ast.Insert, table: Table, width: int, count: int) -> None:
+    if count == width:
+        return
+    if statement.columns is None:
+        raise errors.plain(f"table {table.name} has {width} columns but {count} values were supplied")
+    raise errors.plain(f"{count} values for {width} columns")
+
+
+def _folded(expression: Expression) -> Expression:
+    """Constants of VALUES as literals, so that plain rows need no code."""
+    if isinstance(expression, Literal):
+        return expression
+    if type(expression).__name__ == "Unary" and isinstance(expression.operand, Literal):  # type: ignore[attr-defined]
+        value = expression.operand.value  # type: ignore[attr-defined]
+        if expression.operator == "-" and type(value) in (int, float) and value:  # type: ignore[attr-defined]
+            return Literal(-value)
+    return expression
+
+
+def _may_read(select: ast.Select | None, table: Table) -> bool:
+    """May the query read the table that is written?  Names of other tables only: no."""
+    if select is None:
+        return False
+    descendants = resolve("sqlvec.parse.walk:descendants")
+    for node in descendants(select):
+        if isinstance(node, (ast.TableName, ast.InTable)):
+            name = node.name if isinstance(node, ast.TableName) else node.table
+            if name.text.lower() == table.name.lower():
+                return True
+    return False
+
+
+def _check_from(statement: ast.Update) -> None:
+    name = statement.table
+    own = (name.alias or name.name).text.lower()
+    for item in statement.from_:
+        source = item.source
+        alias = getattr(source, "alias", None) or getattr(source, "name", None)
+        if alias is not None and alias.text.lower() == own:
+            raise errors.plain(f"target object/alias may not appear in FROM clause: {(name.alias or name.name).text}")
+
+
+def assigned_column(table: Table, name: ast.Name, binding: Binding) -> int:
+    key = name.text.lower()
+    number = table.by_name.get(key)
+    if number is None:
+        if key in ROWID_NAMES and not table.without_rowid and table.kind != "view":
+            return table.rowid_column if table.rowid_column >= 0 else -1
+        raise errors.no_such_column(name.text, binding.offset(name))
+    if table.columns[number].generated is not None:
+        raise errors.plain(f'cannot UPDATE generated column "{table.columns[number].name}"')
+    return number
+
+
+def _part(clause: ast.SetClause, place: int) -> ast.Node:
+    """The value of one name of a SET clause, as syntax."""
+    expr = clause.expr
+    if isinstance(expr, ast.RowValue):
+        if len(expr.items) != len(clause.names):
+            raise errors.columns_assigned_values(len(clause.names), len(expr.items))
+        return expr.items[place]
+    if len(clause.names) == 1:
+        return expr
+    return query_plan.column_of_select(expr, place, len(clause.names))
+
+
+def _limited(statement: Any, table: Table, columns: list[Any]) -> ast.Node:
+    """``key IN (SELECT key ... ORDER BY ... LIMIT ...)``"""
+    core = ast.SelectCore(False, columns, [ast.JoinItem(statement.table, 0, None, None, statement.span)], statement.where, [], None, [], statement.span)
+    select = ast.Select(None, core, statement.order_by, statement.limit, statement.offset, statement.span)
+    keys = [column.expr for column in columns]
+    operand = keys[0] if len(keys) == 1 else ast.RowValue(keys, _NOWHERE)
+    return ast.InSelect(operand, select, False, _NOWHERE)
+
+
+def _is_update_one_pass(node: Update, statement: ast.Update) -> bool:
+    table = node.write.table
+    if node.action == "REPLACE" or any(entry.action == "REPLACE" for entry in node.write.indexes):
+        return False
+    targets = {target for target, _ in node.assignments}
+    keys = {table.rowid_column, -1} if not table.without_rowid else set(table.primary_key)
+    if targets & keys or not query_plan.is_one_pass_path(node.source):
+        return False
+    index = query_plan.scanned_index(node.source)
+    return index is None or index.is_table_tree or not query_plan.index_reads(node.write, index) & targets
+
