@@ -56,14 +56,16 @@ class Node:
 class Path:
     """Base of access paths: how one level of a Join finds the rows of ``source``.
 
-    ``label`` is the name that EXPLAIN QUERY PLAN prints; ``used`` the column numbers (of the table or query) read above, -1 = rowid."""
+    ``label`` is the name that EXPLAIN QUERY PLAN prints; ``used`` the column numbers (of the table or query) read above, -1 = rowid.
+    ``for_extreme``: the scan serves the only min() or max() of the query (EXPLAIN QUERY PLAN calls it SEARCH)."""
 
-    __slots__ = ("label", "source", "used")
+    __slots__ = ("for_extreme", "label", "source", "used")
 
     def __init__(self, source: int, label: str) -> None:
         self.source = source
         self.label = label
         self.used: tuple[int, ...] = ()
+        self.for_extreme = False
 
     def __repr__(self) -> str:
         names = [name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()) if name not in ("table", "index")]
@@ -100,14 +102,18 @@ class KeyTerm:
 
 
 class RangeBound:
-    """A lower or upper bound: ``expressions`` (several for row values), ``inclusive``, one ``applied`` affinity per expression."""
+    """A lower or upper bound: ``expressions`` (several for row values), ``inclusive``, one ``applied`` affinity per expression.
 
-    __slots__ = ("applied", "expressions", "inclusive")
+    NULL never lies within bounds: an index range without a lower bound starts after the NULLs.  ``after_nulls``: the bound of ``x IS NOT NULL``,
+    nothing but that (its expression is a NULL literal)."""
+
+    __slots__ = ("after_nulls", "applied", "expressions", "inclusive")
 
     def __init__(self, expressions: tuple[Expression, ...], inclusive: bool, applied: tuple[str | None, ...] = (None,)) -> None:
         self.expressions = expressions
         self.inclusive = inclusive
         self.applied = applied
+        self.after_nulls = False
 
     def __repr__(self) -> str:
         return f"RangeBound({self.expressions!r}, inclusive={self.inclusive})"
@@ -167,9 +173,9 @@ class AutomaticIndex(Path):
     """A temporary index over ``input`` (TableScan or QueryScan of the same source), built at first use of each run.
 
     ``key_columns`` with ``keys`` (KeyTerms '=' or 'IS') and ``using`` collations; entries of equal key come in the order of ``order_columns`` (BINARY), then
-    insertion.  ``condition``: partial automatic index."""
+    insertion.  ``condition``: partial automatic index.  ``names`` of the key columns are for EXPLAIN QUERY PLAN."""
 
-    __slots__ = ("condition", "input", "key_columns", "keys", "order_columns", "using")
+    __slots__ = ("condition", "input", "key_columns", "keys", "names", "order_columns", "using")
 
     def __init__(self, source: int, label: str, input: Path, key_columns: tuple[int, ...], keys: tuple[KeyTerm, ...], using: tuple[str, ...],
                  order_columns: tuple[int, ...], condition: Expression | None = None) -> None:
@@ -180,6 +186,7 @@ class AutomaticIndex(Path):
         self.using = using
         self.order_columns = order_columns
         self.condition = condition
+        self.names: tuple[str, ...] = ()
 
 
 class VtabScan(Path):
