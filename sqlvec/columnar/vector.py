@@ -72,6 +72,10 @@ class ColumnVector:
             return self.dictionary.take(self.codes)
         return self
 
+    def flat_unless_constant(self) -> ColumnVector:
+        """As :meth:`flat`, but constants stay: arrays of one element broadcast."""
+        return self if self.is_constant or self.bits is not None else self.flat()
+
     @property
     def reals(self) -> Any:
         """The bits seen as doubles (only meaningful where the tag is REAL)."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlvec.pages.page import Layout
 
 FIRST_PAGES = 8
-MAX_PAGES = 256
+MAX_PAGES = 512
 ROWID_WISH = -1
 
 

@@ -59,7 +59,7 @@ _EXPLOSION = 3_000
 
 class FieldWish:
     """A wanted value: ``field`` is its position in the record, ``is_real`` asks for integers as doubles, ``default`` is what a record too
-    short for the field has."""
+    short for the field has, or a function that gives it."""
 
     __slots__ = ("default", "field", "is_real")
 
@@ -378,7 +378,8 @@ def _gather_with_default(heap: Any, starts: Any, shape: Any, table: FieldTable, 
         parts = []
         own = np.arange(n, dtype=np.int64)
     else:
-        parts = [(rows, constant(wish.default, len(rows)))]
+        default = wish.default() if callable(wish.default) else wish.default
+        parts = [(rows, constant(default, len(rows)))]
         own = np.flatnonzero(~is_missing)
     if len(own):
         stored = FieldTable()

@@ -1,0 +1,290 @@
+"""Hash aggregation: the Aggregate node in all its modes.
+
+Rows are grouped by a :class:`KeySet`, whose ids grow in the order of first appearance; every accumulator takes (group ids, vector) batch by
+batch, rows in plan order (kernels/aggregate.py says why that matters).  What leaves::
+
+    plain     one row, always
+    grouped   groups in order of first appearance (the input has equal keys adjacent)
+    sorted    groups sorted by ``key_order``, only the keys are sorted
+
+Invariants:
+
+1. The printed form of a key and the bare columns are those of the first row of the group, or of the row where the node's ``extreme`` took its
+   last new value.
+2. sum, total and avg of one argument share one accumulator.
+3. An aggregate without an accumulator here (group_concat, JSON) keeps the row engine's own state per group and steps it row by row.
+"""
+from __future__ import annotations
+
+from sqlvec.columnar.batch import ColumnBatch, of_vectors
+from sqlvec.columnar.dictionary import KeySet
+from sqlvec.columnar.kernels.aggregate import Count, Extreme, Sum
+from sqlvec.columnar.numeric import np
+from sqlvec.columnar.ordering import SortKey, sort_order
+from sqlvec.columnar.vector import INTEGER, TEXT, ColumnVector, concatenate, from_values, merge, nulls
+from sqlvec.exec.vector.evaluate import Evaluator
+from sqlvec.functions.aggregate import number_argument
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from sqlvec.exec.activation import Activation
+    from sqlvec.expr.bound import AggregateCall
+    from sqlvec.plan.physical import Aggregate
+
+_SUMS = frozenset(("sum", "total", "avg"))
+OUTPUT_ROWS = 8192
+
+
+class RowStates:
+    """An aggregate that is stepped row by row: one state of the row engine's function per group."""
+
+    def __init__(self, call: AggregateCall, activation: Activation) -> None:
+        function = call.function
+        context = activation.context
+        if function.uses_collation:
+            bound = (context.collations.lookup(call.using),)
+        elif function.context:
+            bound = (context.function_context,)
+        else:
+            bound = ()
+        self._start = lambda: function.start(*bound)
+        self._states: list[Any] = []
+
+    def step(self, ids: Any, vectors: list[ColumnVector], groups: int) -> None:
+        states = self._states
+        while len(states) < groups:
+            states.append(self._start())
+        if not vectors:
+            for group in ids.tolist():
+                states[group].step()
+            return
+        for group, *arguments in zip(ids.tolist(), *[vector.values() for vector in vectors], strict=True):
+            states[group].step(*arguments)
+
+    def result(self, groups: int) -> ColumnVector:
+        self.step(np.zeros(0, np.int64), [], groups)
+        return from_values([state.value() for state in self._states[:groups]])
+
+
+class Call:
+    """One aggregate call of the node and the accumulator that serves it (perhaps shared)."""
+
+    def __init__(self, call: AggregateCall, state: Any, shares: bool, is_extreme: bool) -> None:
+        self.call = call
+        self.state = state
+        self.shares = shares                      # another Call steps the state
+        self.is_extreme = is_extreme
+        self.seen: KeySet | None = None
+        if call.distinct and call.arguments:
+            self.seen = KeySet(["BINARY", call.using])
+
+    def result(self, groups: int) -> ColumnVector:
+        if isinstance(self.state, Sum):
+            return getattr(self.state, self.call.function.kind)(groups)  # type: ignore[no-any-return]
+        return self.state.result(groups)  # type: ignore[no-any-return]
+
+
+def _share_key(call: AggregateCall) -> Any:
+    return ("sum", tuple(argument.key() for argument in call.arguments), call.condition.key() if call.condition is not None else None,
+            call.distinct, call.using)
+
+
+def make_calls(calls: tuple[AggregateCall, ...], activation: Activation) -> list[Call]:
+    """Accumulators for the aggregate calls of a node."""
+    sums: dict[Any, Sum] = {}
+    out = []
+    for call in calls:
+        kind = call.function.kind
+        if kind in _SUMS and call.function.builtin:
+            key = _share_key(call)
+            shared = key in sums
+            out.append(Call(call, sums.setdefault(key, Sum()), shared, False))
+        elif kind == "count" and call.function.builtin:
+            out.append(Call(call, Count(), False, False))
+        elif kind in ("min", "max") and call.function.builtin:
+            out.append(Call(call, Extreme(kind == "min", call.using), False, True))
+        else:
+            out.append(Call(call, RowStates(call, activation), False, False))
+    return out
+
+
+def numeric_argument(vector: ColumnVector) -> ColumnVector:
+    """The argument of sum, total and avg: text and blobs become the numbers that they count as."""
+    tags = vector.tags
+    if type(tags) is int:
+        if tags < TEXT:
+            return vector
+        return from_values([number_argument(value) for value in vector.values()])
+    rows = np.flatnonzero(tags >= TEXT)
+    if not len(rows):
+        return vector
+    others = np.flatnonzero(tags < TEXT)
+    part = from_values([number_argument(value) for value in vector.take(rows).values()])
+    return merge(vector.count, [(rows, part), (others, vector.take(others))])
+
+
+class Aggregation:
+    """The running state of one Aggregate node."""
+
+    def __init__(self, node: Aggregate, activation: Activation) -> None:
+        self.node = node
+        self.calls = make_calls(node.aggregates, activation)
+        expressions = [*node.keys, *node.bare]
+        for call in node.aggregates:
+            expressions += call.arguments
+            if call.condition is not None:
+                expressions.append(call.condition)
+        self.evaluator = Evaluator(expressions, activation)
+        self.keys = KeySet(node.collations) if node.keys else None
+        self.groups = 0 if node.keys else 1
+        self._firsts: list[list[ColumnVector]] = [[] for _ in (*node.keys, *node.bare)]
+        self._seen_row = False
+        self._bare: list[ColumnVector] | None = None       # of the extreme's rows
+
+    # --- input -------------------------------------------------------------------------------------------------------------------
+
+    def step(self, batch: ColumnBatch) -> None:
+        if not batch.count:
+            return
+        ids = self._group_ids(batch)
+        for call in self.calls:
+            self._step_call(call, ids, batch)
+
+    def _group_ids(self, batch: ColumnBatch) -> Any:
+        node = self.node
+        evaluator = self.evaluator
+        if self.keys is None:
+            if not self._seen_row:
+                self._seen_row = True
+                self._note_firsts([], batch, np.zeros(1, np.int64))
+            return np.zeros(batch.count, np.int64)
+        vectors = [evaluator.value(key, batch) for key in node.keys]
+        known = self.keys.count
+        ids = self.keys.add(vectors, batch.count)
+        ids -= 1
+        self.groups = self.keys.count
+        if self.groups > known:
+            self._note_firsts(vectors, batch, first_rows(ids, known, self.groups))
+        return ids
+
+    def _note_firsts(self, vectors: list[ColumnVector], batch: ColumnBatch, rows: Any) -> None:
+        """Keep the keys and bare columns of the first rows of new groups."""
+        bare = [] if self.node.extreme is not None else [batch.column((column.source, column.number)) for column in self.node.bare]
+        for parts, vector in zip(self._firsts, [*vectors, *bare], strict=False):
+            parts.append(vector.take(rows).detached())
+
+    def _step_call(self, call: Call, ids: Any, batch: ColumnBatch) -> None:
+        if call.shares:
+            return
+        evaluator = self.evaluator
+        condition = call.call.condition
+        rows: Any = None
+        if condition is not None:
+            rows = np.flatnonzero(evaluator.truth(condition, batch)[0])
+            if len(rows) == batch.count:
+                rows = None
+            else:
+                ids = ids.take(rows)
+                batch = batch.take(rows)
+        vectors = [evaluator.value(argument, batch) for argument in call.call.arguments]
+        if call.seen is not None:
+            fresh = self._distinct_rows(call.seen, ids, vectors[0])
+            ids = ids.take(fresh)
+            vectors = [vector.take(fresh) for vector in vectors]
+        state = call.state
+        if isinstance(state, Sum):
+            state.step(ids, numeric_argument(vectors[0].flat()), self.groups)
+        elif isinstance(state, Count):
+            state.step(ids, vectors[0] if vectors else None, self.groups)
+        elif isinstance(state, Extreme):
+            self._step_extreme(call, ids, vectors[0], batch)
+        else:
+            state.step(ids, vectors, self.groups)
+
+    def _distinct_rows(self, seen: KeySet, ids: Any, vector: ColumnVector) -> Any:
+        known = seen.count
+        keys = seen.add([ColumnVector(len(ids), INTEGER, ids), vector], len(ids))
+        return first_rows(keys - 1, known, seen.count)
+
+    def _step_extreme(self, call: Call, ids: Any, vector: ColumnVector, batch: ColumnBatch) -> None:
+        node = self.node
+        state = call.state
+        is_chosen = node.extreme is not None and self.calls[node.extreme] is call and bool(node.bare)
+        if not is_chosen:
+            state.step(ids, vector, self.groups)
+            return
+        # Rows of this batch are numbered from a base no row had before, so that a change shows.
+        state.rows = np.minimum(state.rows, 0)
+        state.step(ids, vector, self.groups, np.arange(1, batch.count + 1, dtype=np.int64))
+        changed = np.flatnonzero(state.rows > 0)
+        rows = state.rows.take(changed) - 1
+        # A group without a value yet takes its last row (all its arguments are NULL).
+        last = np.full(self.groups, -1, np.int64)
+        last[ids] = np.arange(batch.count, dtype=np.int64)
+        without = np.flatnonzero((state.rows < 0) & (last >= 0))
+        changed = np.concatenate([changed, without])
+        rows = np.concatenate([rows, last.take(without)])
+        fresh = [batch.column((column.source, column.number)).take(rows).detached() for column in node.bare]
+        self._replace_bare(changed, fresh)
+
+    def _replace_bare(self, groups: Any, fresh: list[ColumnVector]) -> None:
+        if self._bare is None:
+            self._bare = [nulls(0) for _ in fresh]
+        rest = np.ones(self.groups, bool)
+        rest[groups] = False
+        for position, vector in enumerate(fresh):
+            held = self._bare[position].flat()
+            if held.count < self.groups:
+                held = concatenate([held, nulls(self.groups - held.count)]).flat()
+            others = np.flatnonzero(rest)
+            self._bare[position] = merge(self.groups, [(groups, vector), (others, held.take(others))]).detached()
+
+    # --- output ------------------------------------------------------------------------------------------------------------------
+
+    def result(self) -> ColumnBatch:
+        """All groups, in the node's order."""
+        node = self.node
+        groups = self.groups
+        firsts = [concatenate(parts) if parts else nulls(groups) for parts in self._firsts]
+        keys = firsts[:len(node.keys)]
+        bare = firsts[len(node.keys):]
+        if node.extreme is not None:
+            bare = self._bare if self._bare is not None else [nulls(groups) for _ in node.bare]
+        vectors = [*keys, *[call.result(groups) for call in self.calls], *bare]
+        columns = {(column.source, column.number): vector for column, vector in zip(node.columns, vectors, strict=True)}
+        out = of_vectors(groups, columns)
+        if node.mode == "sorted" and groups > 1:
+            out = out.take(sort_order(self._sort_keys(keys), groups))
+        return out
+
+    def _sort_keys(self, vectors: list[ColumnVector]) -> list[SortKey]:
+        by_key = {key.key(): position for position, key in reversed(tuple(enumerate(self.node.keys)))}
+        out = []
+        for position, term in enumerate(self.node.key_order):
+            place = by_key.get(term.expression.key(), position)
+            out.append(SortKey(vectors[place], term.descending, term.nulls_last, self.node.collations[place]))
+        return out
+
+
+def first_rows(ids: Any, known: int, count: int) -> Any:
+    """The row in which each of the ids ``known`` .. ``count``-1 first appears (ascending)."""
+    first = np.zeros(count - known, np.int64)
+    is_new = np.flatnonzero(ids >= known)
+    first[ids.take(is_new)[::-1] - known] = is_new[::-1]
+    return first
+
+
+def aggregate(node: Aggregate, batches: Iterator[ColumnBatch], activation: Activation) -> Iterator[ColumnBatch]:
+    """Run an Aggregate node over its input's batches."""
+    running = Aggregation(node, activation)
+    for batch in batches:
+        running.step(batch)
+    result = running.result()
+    for start in range(0, result.count, OUTPUT_ROWS):
+        yield result if result.count <= OUTPUT_ROWS else result.slice(start, min(result.count, start + OUTPUT_ROWS))
+
+
+__all__ = ["Aggregation", "aggregate", "first_rows"]

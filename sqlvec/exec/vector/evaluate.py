@@ -1,0 +1,571 @@
+"""Evaluating bound expressions over batches.
+
+An :class:`Evaluator` belongs to one running operator.  ``value(expression, batch)`` gives a vector, ``truth(expression, batch)`` the pair of
+masks of three-valued logic, ``select(conditions, batch)`` the batch of the rows for which all conditions are true.
+
+Each kind of expression has a row in ``_VALUE`` or ``_TRUTH``.  What has none, and what a kernel declines, goes to the row callable
+(decline.py): functions as whole sub-expressions, so that a JSON value never loses its subtype between two calls.  Expressions without columns
+are computed once.  Repeated sub-expressions are computed once a batch.
+
+Invariants:
+
+1. A child that could raise or costs much (``is_plain`` false) is evaluated only on the rows that reach it in AND, OR, CASE and COALESCE.
+2. Results have the batch's ``count`` rows; they may be constants or coded.
+3. Nothing here changes state before the whole batch is evaluated, lifts apart (they only remember).
+"""
+from __future__ import annotations
+
+from sqlvec.columnar.dictionary import KeySet, Lift
+from sqlvec.columnar.kernels import arithmetic, logic
+from sqlvec.columnar.kernels.compare import compare
+from sqlvec.columnar.numeric import np
+from sqlvec.columnar.vector import (
+    INTEGER,
+    NULL,
+    REAL,
+    TEXT,
+    ColumnVector,
+    coded,
+    concatenate,
+    constant,
+    from_values,
+    merge,
+    nulls,
+)
+from sqlvec.exec.vector.decline import RowCallable, all_rows, patched
+from sqlvec.exec.vector.pattern import LikeSearch
+from sqlvec.expr import bound
+from sqlvec.values.arithmetic import to_number
+from sqlvec.values.storage import NUMERIC, to_numeric_affinity, to_text_affinity
+from sqlvec.values.storage import TEXT as TEXT_AFFINITY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from sqlvec.columnar.batch import ColumnBatch
+    from sqlvec.exec.activation import Activation
+    from sqlvec.expr.bound import Expression
+
+_KERNEL_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&", "|"))
+_COLLATIONS = frozenset(("BINARY", "NOCASE", "RTRIM"))
+_TRANSPARENT = frozenset(("likely", "unlikely", "likelihood"))
+
+
+class Evaluator:
+    """See the module text.  ``activation`` is where row callables keep their memos."""
+
+    def __init__(self, expressions: Sequence[Expression], activation: Activation) -> None:
+        self.activation = activation
+        self._constants: dict[int, Any] = {}
+        self._callables: dict[int, RowCallable] = {}
+        self._lifts: dict[int, Lift] = {}
+        self._sets: dict[int, Any] = {}
+        self._searches: dict[int, LikeSearch | None] = {}
+        self._plain: dict[int, bool] = {}
+        self._columns: dict[int, tuple[bound.Column, ...]] = {}
+        self._keep = list(expressions)
+        self._shared = _shared_expressions(expressions)
+
+    # --- what an expression is -------------------------------------------------------------------------------------------------
+
+    def columns(self, node: Expression) -> tuple[bound.Column, ...]:
+        """The distinct columns that ``node`` reads, those of correlated sub-queries included."""
+        found = self._columns.get(id(node))
+        if found is None:
+            seen: dict[tuple[int, int], bound.Column] = {}
+            for inner in node.walk():
+                if isinstance(inner, bound.Column):
+                    seen.setdefault((inner.source, inner.number), inner)
+                else:
+                    subquery = getattr(inner, "subquery", None)
+                    if subquery is not None:
+                        for column in subquery.outer:
+                            seen.setdefault((column.source, column.number), column)
+            found = self._columns[id(node)] = tuple(seen.values())
+            self._keep.append(node)
+        return found
+
+    def is_plain(self, node: Expression) -> bool:
+        """Is the node cheap and can't raise, so that computing it for rows that don't need it is harmless?"""
+        found = self._plain.get(id(node))
+        if found is None:
+            found = self._plain[id(node)] = all(isinstance(inner, _PLAIN) for inner in node.walk())
+            self._keep.append(node)
+        return found
+
+    def constant(self, node: Expression) -> ColumnVector | None:
+        """The one-row vector of an expression without columns, else None."""
+        found = self._constants.get(id(node), self)
+        if found is self:
+            if isinstance(node, bound.Literal):
+                found = constant(node.value, 1)
+            elif self.columns(node):
+                found = None
+            else:
+                found = constant(RowCallable(node, (), self.activation).function(()), 1)
+            self._constants[id(node)] = found
+            self._keep.append(node)
+        return found  # type: ignore[no-any-return]
+
+    # --- values ------------------------------------------------------------------------------------------------------------------
+
+    def value(self, node: Expression, batch: ColumnBatch) -> ColumnVector:
+        """The vector of ``node`` for all rows of the batch."""
+        if type(node) is bound.Column:
+            return batch.column((node.source, node.number))
+        slot = self._shared.get(id(node))
+        if slot is not None:
+            found = batch.memo.get(slot)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+        single = self.constant(node)
+        if single is not None:
+            return ColumnVector(batch.count, single.tags, single.bits, single.length, single.heap, True)
+        kind = type(node)
+        compute = _VALUE.get(kind)
+        if compute is not None:
+            found = compute(self, node, batch)
+        elif kind in _TRUTH:
+            found = logic.to_vector(self.truth(node, batch))
+        else:
+            found = self.by_rows(node, batch)
+        if slot is not None:
+            batch.memo[slot] = found
+        return found  # type: ignore[no-any-return]
+
+    def by_rows(self, node: Expression, batch: ColumnBatch) -> ColumnVector:
+        """The node through its row callable: once per distinct value where it reads one column of few values, else row by row."""
+        if not batch.count:
+            return nulls(0)
+        lifted = self._lifted(node, batch)
+        return lifted if lifted is not None else self._callable(node).over(batch)
+
+    def _callable(self, node: Expression) -> RowCallable:
+        found = self._callables.get(id(node))
+        if found is None:
+            found = self._callables[id(node)] = RowCallable(node, self.columns(node), self.activation)
+        return found
+
+    def _lifted(self, node: Expression, batch: ColumnBatch) -> ColumnVector | None:
+        columns = self.columns(node)
+        if len(columns) != 1 or batch.count < 16:
+            return None
+        lift = self._lifts.get(id(node))
+        if lift is None:
+            lift = self._lifts[id(node)] = Lift()
+        if not lift.is_worthwhile:
+            return None
+        codes = lift.codes(batch.column((columns[0].source, columns[0].number)))
+        if lift.fresh is not None:
+            results = self._callable(node).over_vectors([lift.fresh], lift.fresh.count)
+            lift.results = results if lift.results is None else concatenate([lift.results, results])
+        return coded(codes, lift.results)
+
+    # --- truth -------------------------------------------------------------------------------------------------------------------
+
+    def truth(self, node: Expression, batch: ColumnBatch) -> tuple[Any, Any]:
+        """(true, unknown) masks of a condition."""
+        compute = _TRUTH.get(type(node))
+        if compute is not None and self.constant(node) is None:
+            return compute(self, node, batch)  # type: ignore[no-any-return]
+        return self.truth_of(self.value(node, batch))
+
+    def truth_of(self, vector: ColumnVector) -> tuple[Any, Any]:
+        if vector.bits is None and vector.dictionary is not None:
+            true, unknown = self.truth_of(vector.dictionary)
+            return true.take(vector.codes), None if unknown is None else unknown.take(vector.codes)
+        tags = vector.tags
+        if (tags < TEXT) if type(tags) is int else not (tags >= TEXT).any():
+            return logic.of_numbers(vector)
+        from_text = from_values([None if value is None else float(to_number(value) != 0) for value in vector.values()])
+        return logic.of_numbers(from_text)
+
+    def select(self, conditions: Sequence[Expression], batch: ColumnBatch) -> ColumnBatch:
+        """The rows for which every condition is true; each condition sees only the rows that passed those before."""
+        for condition in conditions:
+            if not batch.count:
+                break
+            if type(condition) is bound.And:
+                batch = self.select(condition.operands, batch)
+                continue
+            single = self.constant(condition)
+            if single is not None:
+                if not self.truth_of(single)[0][0]:
+                    return batch.take(np.zeros(0, np.int64))
+                continue
+            true, _ = self.truth(condition, batch)
+            rows = np.flatnonzero(true)
+            if len(rows) != batch.count:
+                batch = batch.take(rows)
+        return batch
+
+    def apply(self, vector: ColumnVector, affinity: str | None) -> ColumnVector:
+        """The vector with a comparison's affinity applied."""
+        if affinity is None:
+            return vector
+        if affinity == TEXT_AFFINITY:
+            wanted, change = (INTEGER, REAL), to_text_affinity
+        elif affinity >= NUMERIC:
+            wanted, change = (TEXT, TEXT), to_numeric_affinity
+        else:
+            return vector
+        tags = vector.tags
+        if type(tags) is int:
+            if tags not in wanted:
+                return vector
+            if vector.is_constant:
+                return constant(change(vector.value(0)), vector.count)
+            return from_values([change(value) for value in vector.values()])
+        rows = np.flatnonzero((tags == wanted[0]) | (tags == wanted[1]))
+        if not len(rows):
+            return vector
+        others = np.flatnonzero((tags != wanted[0]) & (tags != wanted[1]))
+        part = from_values([change(value) for value in vector.take(rows).values()])
+        return merge(vector.count, [(rows, part), (others, vector.take(others))])
+
+    def compare(self, node: bound.Compare, left: ColumnVector, right: ColumnVector) -> tuple[Any, Any]:
+        return compare(node.operator, self.apply(left, node.applied), self.apply(right, node.applied), node.using)
+
+
+_PLAIN = (
+    bound.Literal, bound.Column, bound.Parameter, bound.Compare, bound.And, bound.Or, bound.IsNull, bound.IsTruth, bound.Between, bound.InList,
+    bound.Collate,
+)
+
+
+def _shared_expressions(expressions: Sequence[Expression]) -> dict[int, int]:
+    """id of each node that occurs more than once (by key) -> memo slot."""
+    by_key: dict[Any, list[Expression]] = {}
+    for expression in expressions:
+        for node in expression.walk():
+            if isinstance(node, (bound.Binary, bound.Call, bound.Case, bound.Cast)):
+                by_key.setdefault(node.key(), []).append(node)
+    shared: dict[int, int] = {}
+    for slot, nodes in enumerate(by_key.values()):
+        if len(nodes) > 1:
+            for node in nodes:
+                shared[id(node)] = slot
+    return shared
+
+
+# --- values of the kinds -------------------------------------------------------------------------------------------------------------
+
+
+def _binary(evaluator: Evaluator, node: bound.Binary, batch: ColumnBatch) -> ColumnVector:
+    if node.operator not in _KERNEL_OPERATORS:
+        return evaluator.by_rows(node, batch)
+    left = evaluator.value(node.left, batch).flat_unless_constant()
+    right = evaluator.value(node.right, batch).flat_unless_constant()
+    return _arithmetic(evaluator, node, batch, left, right)
+
+
+def _arithmetic(evaluator: Evaluator, node: bound.Binary, batch: ColumnBatch, left: ColumnVector, right: ColumnVector) -> ColumnVector:
+    a, b = left.tags, right.tags
+    if type(a) is int and type(b) is int:
+        if a == NULL or b == NULL:
+            return nulls(batch.count)
+        if a < TEXT and b < TEXT:
+            vector, declined = arithmetic.binary(node.operator, left, right)
+            if declined is not None:
+                vector = patched(vector, declined, evaluator._callable(node).over(batch, declined))
+            return vector
+        return evaluator.by_rows(node, batch)
+    pairs = left.tag_array() * np.uint8(5) + right.tag_array()
+    parts: list[tuple[Any, ColumnVector]] = []
+    for pair in np.flatnonzero(np.bincount(pairs, minlength=25)).tolist():
+        left_tag, right_tag = divmod(pair, 5)
+        rows = np.flatnonzero(pairs == pair)
+        if left_tag == NULL or right_tag == NULL:
+            parts.append((rows, nulls(len(rows))))
+        elif left_tag >= TEXT or right_tag >= TEXT:
+            parts.append((rows, evaluator._callable(node).over(batch, rows)))
+        else:
+            one = _with_tag(left.take(rows), left_tag)
+            two = _with_tag(right.take(rows), right_tag)
+            vector, declined = arithmetic.binary(node.operator, one, two)
+            if declined is not None:
+                vector = patched(vector, declined, evaluator._callable(node).over(batch, rows.take(declined)))
+            parts.append((rows, vector))
+    return merge(batch.count, parts)
+
+
+def _with_tag(vector: ColumnVector, tag: int) -> ColumnVector:
+    return ColumnVector(vector.count, tag, vector.bits, vector.length, vector.heap, vector.is_constant)
+
+
+def _unary(evaluator: Evaluator, node: bound.Unary, batch: ColumnBatch) -> ColumnVector:
+    if node.operator == "+":
+        return evaluator.value(node.operand, batch)
+    if node.operator == "NOT":
+        return logic.to_vector(evaluator.truth(node, batch))
+    if node.operator == "-":
+        operand = evaluator.value(node.operand, batch).flat_unless_constant()
+        if type(operand.tags) is int and operand.tags in (INTEGER, REAL):
+            vector, declined = arithmetic.negate(operand)
+            if declined is None:
+                return vector
+    return evaluator.by_rows(node, batch)
+
+
+def _collate(evaluator: Evaluator, node: bound.Collate, batch: ColumnBatch) -> ColumnVector:
+    return evaluator.value(node.operand, batch)
+
+
+def _call(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector:
+    name = node.function.name
+    if node.function.builtin:
+        if name in _TRANSPARENT:
+            return evaluator.value(node.arguments[0], batch)
+        if name in ("coalesce", "ifnull"):
+            return _coalesce(evaluator, node, batch)
+        if name == "iif":
+            return _branches(evaluator, [node.arguments[0]], [node.arguments[1]], node.arguments[2], batch)
+        if node.operator is not None or name in ("like", "glob"):
+            return logic.to_vector(_pattern(evaluator, node, batch))
+    return evaluator.by_rows(node, batch)
+
+
+def _coalesce(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector:
+    rows: Any = None
+    parts: list[tuple[Any, ColumnVector]] = []
+    for argument in node.arguments:
+        part = batch if rows is None else batch.take(rows)
+        vector = evaluator.value(argument, part)
+        null = vector.null_mask()
+        if null is None:
+            if rows is None:
+                return vector
+            parts.append((rows, vector))
+            return merge(batch.count, parts)
+        if null is True:
+            continue
+        places = np.flatnonzero(~null)
+        parts.append((places if rows is None else rows.take(places), vector.take(places)))
+        left = np.flatnonzero(null)
+        rows = left if rows is None else rows.take(left)
+    return merge(batch.count, parts) if parts else nulls(batch.count)
+
+
+def _case(evaluator: Evaluator, node: bound.Case, batch: ColumnBatch) -> ColumnVector:
+    return _branches(evaluator, node.whens, node.thens, node.otherwise, batch)
+
+
+def _branches(evaluator: Evaluator, whens: Sequence[Expression], thens: Sequence[Expression], otherwise: Expression | None,
+              batch: ColumnBatch) -> ColumnVector:
+    rows: Any = None
+    here = batch
+    parts: list[tuple[Any, ColumnVector]] = []
+    for when, then in zip(whens, thens, strict=True):
+        true, _ = evaluator.truth(when, here)
+        hits = np.flatnonzero(true)
+        if len(hits) == here.count:
+            parts.append((all_rows(batch.count) if rows is None else rows, evaluator.value(then, here)))
+            return merge(batch.count, parts)
+        if len(hits):
+            parts.append((hits if rows is None else rows.take(hits), evaluator.value(then, here.take(hits))))
+            left = np.flatnonzero(~true)
+            rows = left if rows is None else rows.take(left)
+            here = batch.take(rows)
+    rest = nulls(here.count) if otherwise is None else evaluator.value(otherwise, here)
+    if not parts:
+        return rest
+    parts.append((rows, rest))
+    return merge(batch.count, parts)
+
+
+# --- truth of the kinds ---------------------------------------------------------------------------------------------------------------
+
+
+def _compare(evaluator: Evaluator, node: bound.Compare, batch: ColumnBatch) -> tuple[Any, Any]:
+    if node.using not in _COLLATIONS:
+        return evaluator.truth_of(evaluator.by_rows(node, batch))
+    left = evaluator.value(node.left, batch)
+    right = evaluator.value(node.right, batch)
+    for coded_side, other in ((left, right), (right, left)):
+        if coded_side.bits is None and other.is_constant and coded_side.dictionary is not None:
+            # compare the dictionary, then look up
+            values = coded_side.dictionary
+            single = ColumnVector(values.count, other.tags, other.bits, other.length, other.heap, True)
+            pair = (values, single) if coded_side is left else (single, values)
+            true, unknown = evaluator.compare(node, *pair)
+            return true.take(coded_side.codes), None if unknown is None else unknown.take(coded_side.codes)
+    return evaluator.compare(node, left, right)
+
+
+def _and(evaluator: Evaluator, node: bound.And, batch: ColumnBatch) -> tuple[Any, Any]:
+    return _chain(evaluator, node.operands, batch, True)
+
+
+def _or(evaluator: Evaluator, node: bound.Or, batch: ColumnBatch) -> tuple[Any, Any]:
+    return _chain(evaluator, node.operands, batch, False)
+
+
+def _chain(evaluator: Evaluator, operands: Sequence[Expression], batch: ColumnBatch, is_and: bool) -> tuple[Any, Any]:
+    """AND or OR, left to right; an operand that isn't plain sees only the rows that the operands before left open."""
+    join = logic.all_of if is_and else logic.any_of
+    state: tuple[Any, Any] | None = None
+    for operand in operands:
+        if state is None:
+            state = evaluator.truth(operand, batch)
+            continue
+        if evaluator.is_plain(operand):
+            state = join(state, evaluator.truth(operand, batch))
+            continue
+        true, unknown = state
+        is_open = (true if unknown is None else true | unknown) if is_and else ~true
+        rows = np.flatnonzero(is_open)
+        if not len(rows):
+            return state
+        if len(rows) == batch.count:
+            state = join(state, evaluator.truth(operand, batch))
+            continue
+        part_true, part_unknown = evaluator.truth(operand, batch.take(rows))
+        own_true = np.zeros(batch.count, bool)
+        own_true[rows] = part_true
+        own_unknown = None
+        if part_unknown is not None:
+            own_unknown = np.zeros(batch.count, bool)
+            own_unknown[rows] = part_unknown
+        state = join(state, (own_true, own_unknown))
+    assert state is not None
+    return state
+
+
+def _unary_truth(evaluator: Evaluator, node: bound.Unary, batch: ColumnBatch) -> tuple[Any, Any]:
+    if node.operator == "NOT":
+        return logic.negation(evaluator.truth(node.operand, batch))
+    return evaluator.truth_of(evaluator.value(node, batch))
+
+
+def _is_null(evaluator: Evaluator, node: bound.IsNull, batch: ColumnBatch) -> tuple[Any, Any]:
+    vector = evaluator.value(node.operand, batch)
+    null = vector.null_mask()
+    if null is None or null is True:
+        mask = np.full(batch.count, null is True)
+    else:
+        mask = null
+    return (~mask if node.negated else mask), None
+
+
+def _is_truth(evaluator: Evaluator, node: bound.IsTruth, batch: ColumnBatch) -> tuple[Any, Any]:
+    true, unknown = evaluator.truth(node.operand, batch)
+    if node.wanted:
+        mask = true
+    else:
+        mask = ~true if unknown is None else ~(true | unknown)
+    return (~mask if node.negated else mask), None
+
+
+def _between(evaluator: Evaluator, node: bound.Between, batch: ColumnBatch) -> tuple[Any, Any]:
+    operand = evaluator.value(node.operand, batch)
+    if node.low.using not in _COLLATIONS or node.high.using not in _COLLATIONS:
+        return evaluator.truth_of(evaluator.by_rows(node, batch))
+    low = evaluator.compare(node.low, operand, evaluator.value(node.low.right, batch))
+    high = evaluator.compare(node.high, operand, evaluator.value(node.high.right, batch))
+    both = logic.all_of(low, high)
+    return logic.negation(both) if node.negated else both
+
+
+def _in_list(evaluator: Evaluator, node: bound.InList, batch: ColumnBatch) -> tuple[Any, Any]:
+    known = evaluator._sets.get(id(node), evaluator)
+    if known is evaluator:
+        known = evaluator._sets[id(node)] = _constant_set(evaluator, node)
+    if known is None:
+        return evaluator.truth_of(evaluator.by_rows(node, batch))
+    return member(evaluator, known, evaluator.value(node.operand, batch), node.applied, node.negated, batch.count)
+
+
+class ConstantSet:
+    """The right side of an IN whose values are known: a key set, and whether it holds NULL."""
+
+    __slots__ = ("has_null", "is_empty", "keys", "singles", "using")
+
+    def __init__(self, values: list[Any], using: str) -> None:
+        self.has_null = None in values
+        kept = [value for value in values if value is not None]
+        self.is_empty = not values
+        self.using = using
+        self.keys = KeySet([using])
+        self.singles: list[ColumnVector] = []
+        if 0 < len(kept) <= 4:
+            self.singles = [constant(value, 1) for value in kept]
+        if kept:
+            self.keys.add([from_values(kept)], len(kept))
+
+
+def member(evaluator: Evaluator, known: ConstantSet, operand: ColumnVector, applied: str | None, negated: bool, count: int) -> tuple[Any, Any]:
+    """``operand [NOT] IN known``."""
+    if known.is_empty:
+        return np.full(count, negated), None
+    operand = evaluator.apply(operand, applied)
+    if known.singles:
+        true, null = compare("=", operand, _times(known.singles[0], count), known.using)
+        for single in known.singles[1:]:
+            true = true | compare("=", operand, _times(single, count), known.using)[0]
+    else:
+        true = known.keys.find([operand], count) != 0
+        mask = operand.null_mask()
+        null = None if mask is None else np.full(count, True) if mask is True else mask
+        if null is not None:
+            true &= ~null
+    unknown = null
+    if known.has_null:
+        unknown = ~true if null is None else (~true) | null
+    result = (true, unknown)
+    return logic.negation(result) if negated else result
+
+
+def _times(single: ColumnVector, count: int) -> ColumnVector:
+    return ColumnVector(count, single.tags, single.bits, single.length, single.heap, True)
+
+
+def _constant_set(evaluator: Evaluator, node: bound.InList) -> ConstantSet | None:
+    if node.using not in _COLLATIONS:
+        return None
+    values = []
+    for item in node.items:
+        single = evaluator.constant(item)
+        if single is None:
+            return None
+        values.append(evaluator.apply(single, node.applied).value(0))
+    return ConstantSet(values, node.using)
+
+
+def _in_subquery(evaluator: Evaluator, node: bound.InSubquery, batch: ColumnBatch) -> tuple[Any, Any]:
+    return evaluator.truth_of(evaluator.by_rows(node, batch))
+
+
+def _call_truth(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tuple[Any, Any]:
+    if node.function.builtin and node.function.name in ("like", "glob"):
+        return _pattern(evaluator, node, batch)
+    return evaluator.truth_of(evaluator.value(node, batch))
+
+
+def _pattern(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tuple[Any, Any]:
+    """LIKE and GLOB: by distinct value, else by a search of the heap that leaves few candidates, else row by row."""
+    if not batch.count:
+        return np.zeros(0, bool), None
+    lifted = evaluator._lifted(node, batch)
+    if lifted is not None:
+        return evaluator.truth_of(lifted)
+    search = evaluator._searches.get(id(node), evaluator)
+    if search is evaluator:
+        search = evaluator._searches[id(node)] = LikeSearch.of_call(node, evaluator)
+    if search is not None:
+        found = search.truth(evaluator.value(node.arguments[1], batch))  # type: ignore[union-attr]
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    return evaluator.truth_of(evaluator._callable(node).over(batch))
+
+
+_VALUE: dict[type, Any] = {
+    bound.Binary: _binary, bound.Unary: _unary, bound.Collate: _collate, bound.Call: _call, bound.Case: _case,
+}
+_TRUTH: dict[type, Any] = {
+    bound.Compare: _compare, bound.And: _and, bound.Or: _or, bound.Unary: _unary_truth, bound.IsNull: _is_null, bound.IsTruth: _is_truth,
+    bound.Between: _between, bound.InList: _in_list, bound.InSubquery: _in_subquery, bound.Call: _call_truth,
+}
+
+__all__ = ["ConstantSet", "Evaluator", "member"]

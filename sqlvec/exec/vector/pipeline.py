@@ -1,0 +1,161 @@
+"""Running a vector subtree: physical nodes as generators of batches.
+
+``open_node(node, activation)`` gives the batches of a node; ``open(node, context, activation)`` gives its rows as tuples, which is what the
+bridge hands to the row engine above.  Which subtrees come here was decided by placement; each node kind has a row in ``_OPERATORS``.
+"""
+from __future__ import annotations
+
+from sqlvec.columnar.batch import ColumnBatch
+from sqlvec.columnar.numeric import np
+from sqlvec.exec.vector.aggregate import aggregate
+from sqlvec.exec.vector.decline import Restart
+from sqlvec.exec.vector.evaluate import Evaluator
+from sqlvec.exec.vector.scan import Source, is_full_scan
+from sqlvec.plan import physical
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.context import RunContext
+
+
+class ProjectedPart:
+    """The columns of a Project, evaluated when asked for."""
+
+    __slots__ = ("batch", "evaluator", "expressions")
+
+    def __init__(self, batch: ColumnBatch, evaluator: Evaluator, expressions: dict[Any, Any]) -> None:
+        self.batch = batch
+        self.evaluator = evaluator
+        self.expressions = expressions
+
+    def column(self, key: Any) -> Any:
+        return self.evaluator.value(self.expressions[key], self.batch)
+
+    def take(self, positions: Any) -> ProjectedPart:
+        return ProjectedPart(self.batch.take(positions), self.evaluator, self.expressions)
+
+
+def open_node(node: physical.Node, activation: Activation) -> Iterator[ColumnBatch]:
+    """The batches of a node, rows in the node's order."""
+    name = _OPERATORS.get(type(node))
+    if name is None:
+        raise Restart
+    run = globals()[name] if ":" not in name else resolve(name)
+    return run(node, activation)  # type: ignore[no-any-return]
+
+
+def run_join(node: physical.Join, activation: Activation) -> Iterator[ColumnBatch]:
+    """Join: one level is a scan with its conditions; several are the business of join.py."""
+    evaluator = Evaluator(node.constants, activation)
+    for condition in node.constants:
+        single = evaluator.constant(condition)
+        if single is None:
+            raise Restart
+        if not evaluator.truth_of(single)[0][0]:
+            return
+    if len(node.levels) > 1:
+        yield from resolve("sqlvec.exec.vector.join:run")(node, activation)
+        return
+    (level,) = node.levels
+    if level.kind != "inner" or not is_full_scan(level.path):
+        raise Restart
+    evaluator = Evaluator(level.conditions, activation)
+    interrupt = activation.context.interrupt
+    for batch in Source(level.path, activation).batches():
+        if interrupt[0]:
+            activation.context.check_interrupt()
+        yield evaluator.select(level.conditions, batch)
+
+
+def run_filter(node: physical.Filter, activation: Activation) -> Iterator[ColumnBatch]:
+    evaluator = Evaluator([node.condition], activation)
+    for batch in open_node(node.input, activation):
+        yield evaluator.select([node.condition], batch)
+
+
+def run_project(node: physical.Project, activation: Activation) -> Iterator[ColumnBatch]:
+    expressions = {(column.source, column.number): expression for column, expression in zip(node.columns, node.expressions, strict=True)}
+    evaluator = Evaluator(node.expressions, activation)
+    for batch in open_node(node.input, activation):
+        part = ProjectedPart(batch, evaluator, expressions)
+        yield ColumnBatch(batch.count, dict.fromkeys(expressions, part))
+
+
+def run_aggregate(node: physical.Aggregate, activation: Activation) -> Iterator[ColumnBatch]:
+    yield from aggregate(node, open_node(node.input, activation), activation)
+
+
+def run_limit(node: physical.Limit, activation: Activation) -> Iterator[ColumnBatch]:
+    evaluator = Evaluator([], activation)
+    left = _whole_number(evaluator, node.limit)
+    skip = max(0, _whole_number(evaluator, node.offset) or 0)
+    if left is not None and left < 0:
+        left = None
+    if left == 0:
+        return
+    for batch in open_node(node.input, activation):
+        start = min(skip, batch.count)
+        skip -= start
+        stop = batch.count if left is None else min(batch.count, start + left)
+        if start or stop < batch.count:
+            batch = batch.slice(start, stop)
+        if batch.count:
+            yield batch
+        if left is not None:
+            left -= batch.count
+            if left <= 0:
+                return
+
+
+def _whole_number(evaluator: Evaluator, expression: Any) -> int | None:
+    if expression is None:
+        return None
+    single = evaluator.constant(expression)
+    value = single.value(0) if single is not None else None
+    if type(value) is not int:
+        raise Restart
+    return value
+
+
+_OPERATORS = {
+    physical.Join: "run_join",
+    physical.Filter: "run_filter",
+    physical.Project: "run_project",
+    physical.Aggregate: "run_aggregate",
+    physical.Limit: "run_limit",
+    physical.Sort: "sqlvec.exec.vector.sort:run_sort",
+    physical.Distinct: "sqlvec.exec.vector.sort:run_distinct",
+    physical.UnionAll: "sqlvec.exec.vector.set_operation:run_union_all",
+    physical.SetOperation: "sqlvec.exec.vector.set_operation:run_set_operation",
+    physical.WindowPass: "sqlvec.exec.vector.window:run_window",
+}
+
+
+def open(node: physical.Node, context: RunContext, activation: Activation) -> Iterator[tuple[Any, ...]]:
+    """The rows of a vector subtree."""
+    keys = [(column.source, column.number) for column in node.columns]
+    # numpy warns about divisions and overflows that the kernels look for themselves
+    with np.errstate(all="ignore"):
+        batches = open_node(node, activation)
+    while True:
+        with np.errstate(all="ignore"):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            rows = rows_of(batch, keys)
+        yield from rows
+
+
+def rows_of(batch: ColumnBatch, keys: list[Any]) -> Any:
+    """The rows of a batch as tuples."""
+    if not keys:
+        return [()] * batch.count
+    return list(zip(*[batch.column(key).values() for key in keys], strict=True))
+
+
+__all__ = ["open", "open_node", "rows_of"]
