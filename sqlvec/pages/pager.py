@@ -45,6 +45,10 @@ _CACHE_FLOOR_BYTES = 32 << 20
 """Python pages are cheap compared with a re-read: the cache is never kept smaller than this."""
 
 
+_LONGEST_GAP = 8
+_MOST_TARGETS = 500
+
+
 class Frame:
     """One savepoint (frame 0 is the transaction): old images and page count (G2)."""
 
@@ -95,7 +99,7 @@ class Pager:
         self.wal_autocheckpoint = 1000
         self.pending_encoding = "utf-8"
         self.pending_auto_vacuum = 0
-        self._shape(DEFAULT_PAGE_SIZE, 0)
+        self.reshape(DEFAULT_PAGE_SIZE, 0)
 
     @classmethod
     def open(
@@ -121,7 +125,8 @@ class Pager:
             made.read_only = True
         return made
 
-    def _shape(self, page_size: int, reserved: int) -> None:
+    def reshape(self, page_size: int, reserved: int) -> None:
+        """Take on a page size; the cache must be empty of other sizes."""
         self.page_size = page_size
         self.usable_size = page_size - reserved
         self.layout = Layout(page_size, self.usable_size)
@@ -208,7 +213,7 @@ class Pager:
         """Choose the page size of a database that has no page yet."""
         if page_size < 512 or page_size > 65536 or page_size & (page_size - 1) or self.page_count:
             return False
-        self._shape(page_size, self.page_size - self.usable_size if reserved < 0 else reserved)
+        self.reshape(page_size, self.page_size - self.usable_size if reserved < 0 else reserved)
         return True
 
     # --- reading -------------------------------------------------------------------------------------------------------------------
@@ -293,7 +298,7 @@ class Pager:
             return
         if header.write_version > 2:
             self.read_only = True
-        self._shape(header.page_size, header.page_size - header.usable)
+        self.reshape(header.page_size, header.page_size - header.usable)
         in_file = size // header.page_size
         count = get_field(head, "page_count")
         if count == 0 or get_field(head, "change_counter") != get_field(head, "version_valid_for"):
@@ -390,20 +395,31 @@ class Pager:
         if file is None or self.changed or self.wal is not None or min(page_numbers) < 1 or max(page_numbers) > self.page_count:
             target[:] = self.read_run(page_numbers)
             return
-        first = at = 0
+        # Short gaps between the wanted pages (an index that grew along with its table) are read over: one system call for many runs.
+        junk = memoryview(bytearray(size * _LONGEST_GAP))
+        begin = first = at = 0
         previous = start = page_numbers[0]
+        targets: list[memoryview] = []
         for page_no in page_numbers:
-            if page_no != previous + 1 and at:
-                self._fill(file, start, target[first * size : at * size])
-                first, start = at, page_no
+            gap = page_no - previous - 1
+            if gap and at:
+                targets.append(target[first * size : at * size])
+                first = at
+                if 0 < gap <= _LONGEST_GAP and len(targets) < _MOST_TARGETS:
+                    targets.append(junk[: gap * size])
+                else:
+                    self._fill(file, start, targets, target[begin * size : at * size])
+                    targets = []
+                    begin, start = at, page_no
             previous = page_no
             at += 1
-        self._fill(file, start, target[first * size : at * size])
+        targets.append(target[first * size : at * size])
+        self._fill(file, start, targets, target[begin * size : at * size])
 
-    def _fill(self, file: OsFile, first: int, target: memoryview) -> None:
-        done = file.read_into((first - 1) * self.page_size, target)
-        if done < len(target):
-            target[done:] = bytes(len(target) - done)
+    def _fill(self, file: OsFile, first: int, targets: list[memoryview], whole: memoryview) -> None:
+        wanted = sum(map(len, targets))
+        if file.read_into((first - 1) * self.page_size, targets) < wanted:
+            raise errors.io_error(errors.IOERR_SHORT_READ)
 
     def _read_pages(self, first: int, count: int) -> bytes:
         assert self.file is not None
@@ -520,6 +536,11 @@ class Pager:
         self.cache[page_no] = self.changed[page_no] = self.writable[page_no] = page
         self.nodes.pop(page_no, None)
 
+    def grow_to(self, count: int) -> None:
+        """Append zeroed pages up to ``count``."""
+        for page_no in range(self.page_count + 1, count + 1):
+            self._install(page_no, bytearray(self.page_size))
+
     def cut_to(self, count: int) -> None:
         """Shorten the database to ``count`` pages; frames keep the images of what existed before."""
         frame = self.frames[-1]
@@ -608,7 +629,7 @@ class Pager:
         self.writable = {}
         self.failed = False
         if touched:
-            self._forget_derived()
+            self.forget_derived()
 
     def _forget(self, page_no: int) -> None:
         self.cache.pop(page_no, None)
@@ -616,7 +637,8 @@ class Pager:
         for frame in self.frames:
             frame.outer_writable.pop(page_no, None)
 
-    def _forget_derived(self) -> None:
+    def forget_derived(self) -> None:
+        """Parsed pages and append positions are stale; walkers re-seek."""
         self.nodes.clear()
         self.generation += 1
         for tree in self.trees.values():
@@ -674,6 +696,9 @@ class Pager:
         for frame in reversed(self.frames):
             original.update(frame.images)
         count = self.frames[0].count
+        if original and len(next(iter(original.values()))) != self.page_size:
+            self.reshape(len(next(iter(original.values()))), 0)
+            self.cache.clear()
         for page_no in list(self.changed):
             self.cache.pop(page_no, None)
         for page_no, image in original.items():
@@ -683,7 +708,7 @@ class Pager:
             self.cache.pop(page_no, None)
         self.changed = {}
         self.page_count = count
-        self._forget_derived()
+        self.forget_derived()
 
     # --- trees ---------------------------------------------------------------------------------------------------------------------
 

@@ -44,12 +44,19 @@ class OsFile:
             raise errors.io_error(errors.IOERR_READ) from None
         return data
 
-    def read_into(self, offset: int, target: memoryview) -> int:
-        """Fill ``target`` from the file; returns the bytes read, fewer only at the end of the file."""
+    def read_into(self, offset: int, targets: list[memoryview]) -> int:
+        """Fill the buffers from the file, one behind the other; returns the bytes read, fewer only at the end of the file."""
         try:
-            done = os.preadv(self.descriptor, [target], offset)
-            while 0 < done < len(target):
-                more = os.preadv(self.descriptor, [target[done:]], offset + done)
+            done = os.preadv(self.descriptor, targets, offset)
+            wanted = sum(map(len, targets))
+            while 0 < done < wanted:
+                skip = done
+                rest = []
+                for target in targets:
+                    if skip < len(target):
+                        rest.append(target[skip:])
+                    skip = max(0, skip - len(target))
+                more = os.preadv(self.descriptor, rest, offset + done)
                 if not more:
                     break
                 done += more
