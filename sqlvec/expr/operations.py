@@ -221,7 +221,7 @@ def in_rows(values: tuple[Any, ...], rows: Any, collations: tuple[Collation | No
 # --- RAISE -----------------------------------------------------------------------------------------------------------------------
 
 
-class IgnoreRow(Exception):  # noqa: N818 - a control-flow signal, not an error
+class IgnoreRow(Exception):
     """RAISE(IGNORE): abandons the trigger program and the row operation that fired it."""
 
 

@@ -1,0 +1,216 @@
+"""Levels of a join that read rows instead of records: FROM sub-queries, and automatic indexes.
+
+Level 1 reads ``for r1 in ...:``; its columns are ``r1[3]``, or locals ``c1_3`` where a RIGHT or FULL join needs them by name.  The null row of an outer join is
+the constant ``NULLS``.
+
+Follows "Query Planning" ("Automatic Query-Time Indexes") of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.exec.row.program import program_of
+from sqlvec.exec.row.scan import Loop
+from sqlvec.plan import physical
+from sqlvec.schema.objects import ROWID
+from sqlvec.values.compare import hash_key, sort_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlvec.exec.activation import Activation
+
+NULLS = (None,) * 2001
+
+
+class RowLoop(Loop):
+    """A level whose rows are tuples; ``place(number)`` is the position of a column."""
+
+    def place(self, number: int) -> int:
+        return number
+
+    def begin_rows(self, rows: str) -> None:
+        """Emit the ``for`` line over an iterable of tuples."""
+        pipeline, number = self.pipeline, self.number
+        pipeline.emitter.named("NULLS", NULLS)
+        self.numbered = ROWID in self.columns or self.unpack
+        if self.numbered:
+            rows = f"{pipeline.emitter.named('enumerate', enumerate)}({rows})"
+        if self.nullable:
+            null = "(None, NULLS)" if self.numbered else "NULLS"
+            rows = f"{pipeline.call('with_null_row')}({rows}, {null})"
+        pipeline.begin(f"for {f'k{number}, ' if self.numbered else ''}r{number} in {rows}:")
+        self.loops = 1
+        self.null_test = f"r{number} is NULLS"
+        if self.numbered:
+            self.register(ROWID, f"k{number}")
+
+    def decode(self, numbers: set[int]) -> None:
+        for number in sorted(numbers - self.decoded):
+            if number == ROWID:
+                continue
+            text = f"r{self.number}[{self.place(number)}]"
+            if self.unpack:
+                self.pipeline.line(f"{self.local(number)} = {text}")
+                self.register(number, self.local(number))
+            else:
+                self.register(number, text, f"r{self.number}")
+
+    def free_columns(self) -> set[int]:
+        return set(self.columns)
+
+    def set_nulls(self) -> None:
+        if self.unpack:
+            names = [self.local(number) for number in sorted(self.columns) if number != ROWID]
+            if names:
+                self.pipeline.line(" = ".join(names) + " = None")
+
+
+class QuerySource:
+    """Opens the rows of a FROM sub-query: streamed, or materialised once per activation (once per call when correlated)."""
+
+    __slots__ = ("key", "materialized", "program")
+
+    def __init__(self, path: physical.QueryScan) -> None:
+        self.program = program_of(path.plan, path.outer)
+        self.materialized = path.materialized
+        self.key = None if path.outer else ("query", path.slot)
+
+    def __call__(self, activation: Activation, outer: tuple[Any, ...]) -> Any:
+        if not self.materialized:
+            return self.program.rows(activation, outer)
+        if self.key is None:
+            return list(self.program.rows(activation, outer))
+        rows = activation.slots.get(self.key)
+        if rows is None:
+            rows = activation.slots[self.key] = list(self.program.rows(activation, outer))
+        return rows
+
+
+class QueryScanLoop(RowLoop):
+    """Rows of a FROM sub-query."""
+
+    def open(self) -> None:
+        pipeline, path = self.pipeline, self.path
+        emitter = pipeline.emitter
+        outer = "(" + "".join(f"{emitter.column(column)}, " for column in path.outer) + ")"
+        source = emitter.constant(QuerySource(path), "query")
+        self.begin_rows(f"{source}({emitter.activation()}, {outer})")
+
+
+class AutomaticIndexLoop(RowLoop):
+    """Search of a temporary index over a table or sub-query, built at the first use."""
+
+    def open(self) -> None:
+        pipeline, path, number = self.pipeline, self.path, self.number
+        wanted = set(self.columns) | set(path.key_columns) | set(path.order_columns)
+        if self.unpack:
+            wanted.add(ROWID)
+        self.places = {column: place for place, column in enumerate(sorted(wanted))}
+        build = self._build()
+        key = "".join(self._key_text(term, path.using[place]) for place, term in enumerate(path.keys))
+        pipeline.line(f"v{number} = ({key})")
+        guards = [f"v{number}[{place}] is None" for place, term in enumerate(path.keys) if term.kind == "="]
+        rows = f"{build}.get(v{number}, ())"
+        if guards:
+            rows = f"(() if {' or '.join(guards)} else {rows})"
+        self.begin_rows(rows)
+
+    def begin_rows(self, rows: str) -> None:
+        super().begin_rows(rows)
+        if self.numbered:
+            place = self.places.get(ROWID)
+            if place is not None:
+                self.after = f"k{self.number} = r{self.number}[{place}]"
+
+    def decode(self, numbers: set[int]) -> None:
+        line = getattr(self, "after", None)
+        if line is not None:
+            self.pipeline.line(line)
+            self.after = None
+        super().decode(numbers)
+
+    def place(self, number: int) -> int:
+        return self.places[number]
+
+    def _key_text(self, term: physical.KeyTerm, using: str) -> str:
+        emitter = self.pipeline.emitter
+        assert term.expression is not None
+        text = self.pipeline.applied(term.expression, term.applied)
+        collation = emitter.collation(using)
+        if collation.is_binary:
+            return f"{text}, "
+        return f"{emitter.named('hash_key', hash_key)}({text}, {emitter.constant(collation)}), "
+
+    def _build(self) -> str:
+        """Emit the function that builds the index; returns the text of the index."""
+        pipeline, path, number = self.pipeline, self.path, self.number
+        emitter = pipeline.emitter
+        inner = path.input
+        saved = dict(emitter.columns)
+        columns = [column for column, _ in sorted(self.places.items(), key=lambda item: item[1])]
+        key_places = tuple(self.places[column] for column in path.key_columns)
+        order_places = tuple(self.places[column] for column in path.order_columns)
+        collations = tuple(emitter.collation(name) for name in path.using)
+        maker = emitter.constant(IndexMaker(key_places, collations, tuple(term.kind == "=" for term in path.keys), order_places))
+        outer_names: set[str] = set()
+
+        def write() -> None:
+            loop = pipeline._loop(inner, number, False, False)
+            loop.columns = set(columns)
+            loop.open()
+            if path.condition is not None:
+                pipeline._conditions(loop, (path.condition,))
+            loop.decode(set(columns))
+            texts = [emitter.columns[path.source, column][0] for column in columns]
+            pipeline.line("yield (" + "".join(f"{text}, " for text in texts) + ")")
+            pipeline.depth = 1
+
+        if isinstance(inner, physical.QueryScan):
+            outer_names = {emitter.columns[column.source, column.number][1] for column in inner.outer} - {"o"}
+        body = pipeline.in_buffer(write)
+        emitter.columns = saved
+        call = f"rows{number}({', '.join(sorted(outer_names))})"
+        pipeline.nested.append(f"    def {call}:")
+        pipeline.nested += ["    " + text for text in body]
+        if isinstance(inner, physical.QueryScan) and inner.outer:
+            return f"{maker}.make({call})"
+        memo = emitter.bind_line("S", f"S = {emitter.activation()}.slots")
+        pipeline.line(f"a{number} = {memo}.get({maker})")
+        pipeline.line(f"if a{number} is None: a{number} = {memo}[{maker}] = {maker}.make({call})")
+        return f"a{number}"
+
+
+class IndexMaker:
+    """Builds an automatic index: key tuple -> rows in the order of ``order`` columns, then arrival."""
+
+    __slots__ = ("collations", "equal", "keys", "order")
+
+    def __init__(self, keys: tuple[int, ...], collations: tuple[Any, ...], equal: tuple[bool, ...], order: tuple[int, ...]) -> None:
+        self.keys = keys
+        self.collations = collations
+        self.equal = equal
+        self.order = order
+
+    def make(self, rows: Any) -> dict[Any, list[tuple[Any, ...]]]:
+        """The index of these rows; rows that no search can find are left out."""
+        index: dict[Any, list[tuple[Any, ...]]] = {}
+        parts = tuple(zip(self.keys, self.collations, self.equal, strict=True))
+        plain = all(collation.is_binary for collation in self.collations)
+        for row in rows:
+            key = tuple([row[place] for place in self.keys]) if plain else tuple([hash_key(row[place], collation) for place, collation, _ in parts])
+            if None in key and any(is_equal and row[place] is None for place, _, is_equal in parts):
+                continue
+            found = index.get(key)
+            if found is None:
+                index[key] = [row]
+            else:
+                found.append(row)
+        order = self.order
+        if order:
+            for found in index.values():
+                if len(found) > 1:
+                    found.sort(key=lambda row: tuple([sort_key(row[place]) for place in order]))
+        return index
+
+
+__all__ = ["AutomaticIndexLoop", "QueryScanLoop", "RowLoop"]
