@@ -193,6 +193,8 @@ def _between(node: ast.Between, scope: Scope) -> Expression:
 
 def _is_null(node: ast.IsNull, scope: Scope) -> Expression:
     operand = bind_expression(node.operand, scope)
+    if isinstance(operand, bound.Column) and operand.not_null:      # decided here, as the real one does: the planner sees a constant
+        return bound.Literal(int(node.negated))
     return inherit(bound.IsNull(operand, node.negated), operand)
 
 
