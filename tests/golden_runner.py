@@ -49,7 +49,7 @@ def read(path: Path) -> list[Record]:
     start = 0
     lines = path.read_text(encoding="utf-8").split("\n")
     for number, line in enumerate([*lines, ""], 1):
-        if not line and (expected is not None or not sql or number > len(lines)):
+        if not line:
             if sql:
                 records.append(Record(start, "\n".join(sql), expected))
             sql, expected = [], None
