@@ -83,6 +83,9 @@ class SqlError(Exception):
         self.extended = extended or code
         self.message = message
         self.offset = offset
+        self.phase = ""                 # where SQLite would find it, when it isn't where it was raised: prepare | step
+        self.action = "ABORT"           # what the failing statement does to the transaction: ABORT | FAIL | ROLLBACK (set by exec/dml)
+        self.sql_start = 0              # where the failing statement begins in the text it came from (set by the shell)
 
 
 class Interrupted(SqlError):
