@@ -1,6 +1,7 @@
 """Auto-vacuum: roots at the start of the file, free pages cut off its end (file format, section 1.8).
 
-Moving a page means copying it and repairing the one place that names it, which the pointer map knows, and the map entries of what it names itself.
+Moving a page means copying it, repairing the one place that names it, which the pointer map knows, and the map entries of what it
+names itself.
 """
 from __future__ import annotations
 

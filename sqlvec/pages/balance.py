@@ -188,7 +188,8 @@ class Balancer:
         build_page(page, child, kind, present, self.layout.usable, right)
         self.overfull[child] = self.overfull.pop(root)
         self.waiting_at[child] = self.waiting_at[root]
-        build_page(page_one, root, INTERIOR_TABLE if kind in (LEAF_TABLE, INTERIOR_TABLE) else INTERIOR_INDEX, [], self.layout.usable, child)
+        inner = INTERIOR_TABLE if kind in (LEAF_TABLE, INTERIOR_TABLE) else INTERIOR_INDEX
+        build_page(page_one, root, inner, [], self.layout.usable, child)
         pager.nodes.pop(root, None)
         if pager.auto_vacuum:
             pointer_map.write_entry(pager, child, pointer_map.BTREE, root)

@@ -1,8 +1,8 @@
 """Changing b-trees: inserting, replacing and deleting entries, making, clearing and dropping trees.
 
 Each change finds its place with a path of (page, child index) from the root, edits the leaf in place and lets ``balance`` repair
-what became too full or too empty.  Appending rows in rowid order, the commonest load, goes through :class:`AppendState`: the right-most leaf
-stays at hand and a cell costs a few slices.
+what became too full or too empty.  Appending rows in rowid order, the commonest load, goes through :class:`AppendState`: the
+right-most leaf stays at hand and a cell costs a few slices.
 
 Any exception inside a change leaves pages half done: the pager is marked failed and must roll back to a savepoint or entirely.
 """
@@ -140,10 +140,10 @@ def write_overflow(pager: Pager, payload: bytes, at: int) -> int:
 
 def free_overflow(pager: Pager, cell: bytes, kind: int) -> None:
     """Give the overflow chain of a cell to the freelist."""
-    page_no = cell_overflow(cell, kind, pager.layout)
-    if not page_no:
+    first = cell_overflow(cell, kind, pager.layout)
+    if not first:
         return
-    for page_no in overflow_chain(pager, cell, kind, page_no):
+    for page_no in overflow_chain(pager, cell, kind, first):
         pager.free(page_no)
 
 

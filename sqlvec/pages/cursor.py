@@ -123,7 +123,9 @@ def child_images(pager: Pager, children: list[int], descending: bool) -> Iterato
 # --- table trees -------------------------------------------------------------------------------------------------------------------
 
 
-def table_leaves(pager: Pager, page_no: int, lo: int | None, hi: int | None, descending: bool, depth: int = 0) -> Iterator[tuple[int, bytes]]:
+def table_leaves(
+    pager: Pager, page_no: int, lo: int | None, hi: int | None, descending: bool, depth: int = 0
+) -> Iterator[tuple[int, bytes]]:
     """The leaves of a subtree that can hold rowids lo..hi, in the order of the walk."""
     if depth > MAX_DEPTH:
         raise errors.corrupt()

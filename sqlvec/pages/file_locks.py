@@ -2,8 +2,9 @@
 Concurrency In SQLite Version 3").
 
 POSIX locks belong to the process, not to the descriptor: two connections of one process never block each other through the
-kernel, and closing any descriptor of the file drops every lock.  So all locks of an inode are kept in one :class:`InodeLocks`, shared by the
-connections of the process, which arbitrates between them and asks the kernel only on the process's behalf.  Invariants:
+kernel, and closing any descriptor of the file drops every lock.  So all locks of an inode are kept in one :class:`InodeLocks`,
+shared by the connections of the process, which arbitrates between them and asks the kernel only on the process's behalf.
+Invariants:
 
 L1. The kernel holds the strongest lock that any connection of this process holds.
 L2. A descriptor of a locked inode is closed only when the last lock of the process on that inode is gone.

@@ -43,13 +43,14 @@ _U32 = Struct(">I")
 class Journal:
     """The journal file of the current write transaction; without a file in the modes MEMORY and OFF."""
 
-    __slots__ = ("database_changed", "directory_synced", "end", "file", "original_count", "path")
+    __slots__ = ("database_changed", "directory_synced", "end", "file", "original_count", "page_size", "path")
 
     def __init__(self, pager: Pager, file: OsFile | None) -> None:
         self.path = f"{pager.path}-journal"
         self.file = file
         self.end = 0
         self.original_count = pager.frames[0].count
+        self.page_size = pager.page_size
         self.database_changed = False
         self.directory_synced = False
 
@@ -84,7 +85,8 @@ def _write_segment(pager: Pager, images: dict[int, bytes], super_name: str = "")
     nonce = int.from_bytes(pager.vfs.random_bytes(4), "big")
     sync = pager.synchronous
     pages = sorted(page_no for page_no, image in images.items() if page_no <= count and image is not ON_DISK and image)
-    head = _HEADER.pack(MAGIC, len(pages), nonce, count, SECTOR, pager.page_size)
+    page_size = journal.page_size
+    head = _HEADER.pack(MAGIC, len(pages), nonce, count, SECTOR, page_size)
     two_phase = sync > 1
     pieces = [bytes(12) + head[12:] if two_phase else head, bytes(SECTOR - len(head))]
     at = start
@@ -92,7 +94,7 @@ def _write_segment(pager: Pager, images: dict[int, bytes], super_name: str = "")
     for page_no in pages:
         image = images[page_no]
         pieces += (_U32.pack(page_no), image, _U32.pack(checksum(nonce, image)))
-        size += pager.page_size + 8
+        size += page_size + 8
         if len(pieces) > 768:
             file.write(at, b"".join(pieces))
             at += size
@@ -105,11 +107,12 @@ def _write_segment(pager: Pager, images: dict[int, bytes], super_name: str = "")
         size += len(name) + 20
     file.write(at, b"".join(pieces))
     journal.end = at + size
-    # a persistent journal may hold an older, longer transaction behind this one
-    if start == 0 and not super_name and file.size() > journal.end and pager.mode == "persist" and not sync:
-        file.truncate(journal.end)
-    elif super_name and file.size() > journal.end:
-        file.truncate(journal.end)
+    # a persistent journal may hold a segment of an older, longer transaction behind this one
+    if file.size() > journal.end:
+        if super_name:
+            file.truncate(journal.end)
+        else:
+            file.write(-(-journal.end // SECTOR) * SECTOR, bytes(28))
     if sync:
         file.sync()
         if not journal.directory_synced:
@@ -346,7 +349,7 @@ def _restore_from_memory(pager: Pager) -> None:
     """Journal modes MEMORY and OFF: the images in the frames are the journal."""
     file = pager.file
     assert file is not None
-    size = pager.page_size
+    size = pager.journal.page_size
     for page_no, image in sorted(original_images(pager).items()):
         if image and page_no <= pager.frames[0].count:
             file.write((page_no - 1) * size, image)

@@ -50,18 +50,24 @@ def capacity(kind: int, page_no: int, usable: int) -> int:
 def free_space(page: Page, at: int, usable: int) -> int:
     """Free bytes of the page whose header is at ``at``."""
     kind, block, count, content, fragments = unpack_header(page, at)
-    total = (content or 65536) - at - (12 if kind < 8 else 8) - 2 * count + fragments
-    while block:
-        if block + 4 > usable:
+    first = at + (12 if kind < 8 else 8) + 2 * count
+    total = (content or 65536) + fragments
+    if block:
+        if block < (content or 65536):
             raise errors.corrupt()
-        following, size = unpack_pair(page, block)
-        total += size
-        if following and following <= block + size:
+        while True:
+            if block > usable - 4:
+                raise errors.corrupt()
+            following, size = unpack_pair(page, block)
+            total += size
+            if following <= block + size + 3:
+                break
+            block = following
+        if following or block + size > usable:
             raise errors.corrupt()
-        block = following
-    if total < 0 or total > usable:
+    if total > usable or total < first:
         raise errors.corrupt()
-    return total  # type: ignore[no-any-return]
+    return total - first  # type: ignore[no-any-return]
 
 
 def cell_size(page: Page, at: int, kind: int, layout: Layout) -> int:
