@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Definition:
-    """One CTE: its AST, the frame it is defined in, its shared CteUse.  ``error`` is set while the body is being bound: a use then is an error, unless it is
-    the recursive one, for which ``recursive`` holds (RecursiveQuery, names)."""
+    """One CTE: its AST, the frame it is defined in, its shared CteUse.  ``error`` is set while the body is being bound: a use then is an
+    error, unless it is one of the recursive ``references``, which read (query, names) of ``recursive``."""
 
-    __slots__ = ("error", "frame", "node", "recursive", "use")
+    __slots__ = ("error", "frame", "node", "recursive", "references", "use")
 
     def __init__(self, node: ast.Cte, frame: CteFrame) -> None:
         self.node = node
@@ -38,6 +38,7 @@ class Definition:
         self.use = CteUse(node.name.text, node.materialized)
         self.error: Any = None
         self.recursive: tuple[RecursiveQuery, tuple[str, ...]] | None = None
+        self.references: list[ast.TableName] = []
 
 
 class CteFrame:
@@ -72,6 +73,8 @@ def bind_reference(node: ast.TableName, definition: Definition, scope: Scope) ->
     if definition.error is not None:
         if definition.recursive is None:
             raise definition.error(name)
+        if not any(node is reference for reference in definition.references):
+            raise errors.multiple_recursive_uses(name)
         return _recursive_source(node, definition, scope)
     if node.indexed_by is not None:
         raise errors.no_such_index(node.indexed_by.text)
@@ -151,11 +154,12 @@ def _first_step(body: ast.Compound, key: str) -> int:
     return position
 
 
-def _references(core: ast.Node, key: str) -> int:
-    """How often a core names the CTE directly in its FROM clause."""
+def _references(core: ast.Node, key: str) -> list[ast.TableName]:
+    """The FROM items of a core that name the CTE."""
     if not isinstance(core, ast.SelectCore):
-        return 0
-    return sum(isinstance(item.source, ast.TableName) and item.source.schema is None and fold(item.source.name.text) == key for item in core.from_)
+        return []
+    return [item.source for item in core.from_
+            if isinstance(item.source, ast.TableName) and item.source.schema is None and fold(item.source.name.text) == key]
 
 
 def _bind_recursive(definition: Definition, body: ast.Compound, select: ast.Select, first: int, scope: Scope, frame: Frame) -> Query:
@@ -163,8 +167,10 @@ def _bind_recursive(definition: Definition, body: ast.Compound, select: ast.Sele
     name = definition.node.name.text
     key = fold(name)
     for core in reversed(body.cores[first:]):
-        if _references(core, key) > 1:
+        references = _references(core, key)
+        if len(references) > 1:
             raise errors.multiple_recursive_references(name)
+        definition.references += references
     limited = Compound(0, [], [])
     bind_limit(select, limited, binding, frame)
     setup_arms, setup_scopes = bind_arms(body.cores[:first], body.operators[: first - 1], binding, scope.parent, frame)

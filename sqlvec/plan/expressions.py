@@ -234,11 +234,11 @@ def _collate(node: ast.Collate, scope: Scope) -> Expression:
 
 def _like(node: ast.Like, scope: Scope) -> Expression:
     """LIKE, GLOB, REGEXP, MATCH are function calls with the pattern first."""
-    operand = _deferred(node.operand, scope)
-    pattern = _deferred(node.pattern, scope)
+    operand = bind_expression(node.operand, scope)
+    pattern = bind_expression(node.pattern, scope)
     arguments = [pattern, operand]
     if node.escape is not None:
-        arguments.append(_deferred(node.escape, scope))
+        arguments.append(bind_expression(node.escape, scope))
     name = node.op.lower()
     functions = scope.binding.context.functions
     function = _overloaded(name, operand, scope) or functions.lookup(name, len(arguments))
@@ -247,10 +247,6 @@ def _like(node: ast.Like, scope: Scope) -> Expression:
         raise errors.wrong_argument_count(name, offset) if functions.knows(name) else errors.no_such_function(name, offset)
     call = inherit(bound.Call(function, tuple(arguments), operator=node.op), *arguments)
     return bound.Unary("NOT", call) if node.negated else call
-
-
-def _deferred(node: ast.Node, scope: Scope) -> Expression:
-    return bind_expression(node, scope)
 
 
 def _overloaded(name: str, first: Expression, scope: Scope) -> Any:
@@ -273,7 +269,7 @@ def _in_list(node: ast.InList, scope: Scope) -> Expression:
     items = [bind_operand(item, scope) for item in node.items]
     if type(operand) is Row:
         return _row_in_list(operand, items, node.negated, scope)
-    if len(items) == 1 and _is_plain_constant(node.items[0]):
+    if len(items) == 1 and is_plain_constant(node.items[0]):
         item = items[0]
         _single(item)
         plus = bound.Unary("+", item)
@@ -304,7 +300,7 @@ def _row_in_list(operand: Row, items: list[Expression], negated: bool, scope: Sc
     return bound.Unary("NOT", found) if negated else found
 
 
-def _is_plain_constant(node: ast.Node) -> bool:
+def is_plain_constant(node: ast.Node) -> bool:
     """A constant in the parser's eyes: no names, functions or sub-queries (TRUE and FALSE count)."""
     stack = [node]
     while stack:

@@ -400,5 +400,4 @@ def _check_twins(source: Source, name: str, scope: Scope) -> None:
                           for other in scope.sources):
         item = source.item
         shown = (item.alias or item.name) if item is not None else source.key
-        schema = f"{source.schema}." if source.schema is not None else ""
-        raise errors.ambiguous_column(f"{schema}{shown}.{name}")
+        raise errors.ambiguous_column(f"{source.schema or '*'}.{shown}.{name}")

@@ -257,20 +257,15 @@ def _resolve_here(node: ast.ColumnRef, key: str, at: Scope, scope: Scope) -> Exp
         last = _column(node, matches[0], scope, at)
         if merged:
             function = scope.binding.context.functions.lookup("coalesce", len(merged) + 1)
-            return _flatten_coalesce(function, merged, last)
+            return Call(function, (*merged, last))
         return last
-    if key in ROWID_NAMES and not node.column.quoted == "'":
+    if key in ROWID_NAMES and node.column.quoted != "'":
         found = _rowid(node, at, table_key, schema_key, scope)
         if found is not None:
             return found
     if table_key is None and at.aliases is not None:
         return _alias(node, key, at, scope)
     return None
-
-
-def _flatten_coalesce(function: Any, merged: list[Expression], last: Expression) -> Call:
-    call = Call(function, (*merged, last))
-    return call
 
 
 def _numbers_in(source: Source, key: str, table_key: str | None, schema_key: str | None) -> list[int]:

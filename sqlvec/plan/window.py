@@ -11,7 +11,7 @@ from sqlvec import errors
 from sqlvec.expr import bound
 from sqlvec.parse import ast
 from sqlvec.plan.comparison import BINARY, inherit
-from sqlvec.plan.expressions import bind_expression
+from sqlvec.plan.expressions import bind_expression, is_plain_constant
 from sqlvec.schema.catalog import fold
 
 TYPE_CHECKING = False
@@ -126,7 +126,10 @@ def _frame(definition: _Definition, function: Any, scope: Scope) -> bound.Frame:
 
 
 def _bound(limit: ast.FrameBound, scope: Scope) -> Expression | None:
-    return bind_expression(limit.expr, scope) if limit.expr is not None else None
+    """The offset of a frame bound: what is not constant counts as NULL (an error when it runs)."""
+    if limit.expr is None:
+        return None
+    return bind_expression(limit.expr, scope) if is_plain_constant(limit.expr) else bound.Literal(None)
 
 
 def _check_frame(frame: ast.Frame, definition: _Definition) -> None:

@@ -1,0 +1,149 @@
+"""Lowering window functions: one sorted pass per distinct window definition.
+
+The first listed window is the *main* one: its pass runs last, over rows sorted by its PARTITION BY and ORDER BY; the second one's pass runs before it over
+rows in its own order, and so on inwards.  Without an ORDER BY the result therefore comes in the order of the main window, ties in that of the second.
+
+Before the passes a Project computes what they need (partition, order and argument expressions) once; it hands the plain columns on unchanged.
+
+Follows "Window Functions" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.expr.bound import Column, Expression, Frame, Literal, OrderTerm, Parameter, Window, WindowCall
+from sqlvec.plan import physical
+from sqlvec.plan.logical import Block
+from sqlvec.plan.reads import columns_read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlvec.plan.access.result import JoinPlan
+    from sqlvec.plan.lower import Lowering
+
+
+class WindowLowering:
+    """The window passes of one block."""
+
+    def __init__(self, lowering: Lowering, block: Block) -> None:
+        self.lowering = lowering
+        self.block = block
+        self.passes: list[list[WindowCall]] = []           # calls by window, the main one first
+        known: dict[Any, list[WindowCall]] = {}
+        for call in block.windows:
+            key = call.window.key()
+            if key not in known:
+                known[key] = []
+                self.passes.append(known[key])
+            known[key].append(call)
+
+    def innermost_order(self) -> tuple[OrderTerm, ...]:
+        """The order that the loops should deliver: that of the pass which runs first."""
+        return sort_terms(self.passes[-1][0].window)
+
+    def lower(self, node: physical.Node, results: tuple[Expression, ...], order: tuple[OrderTerm, ...],
+              plan: JoinPlan | None) -> tuple[physical.Node, tuple[Expression, ...], tuple[OrderTerm, ...], bool]:
+        """The passes above ``node``.  ``results`` and ``order`` may have been rewritten over an Aggregate: the calls in them are the real ones."""
+        calls = _calls_in([*results, *(term.expression for term in order)])
+        groups = self._regroup(calls)
+        main = groups[0][0].window if groups else None
+        node, computed = self._prepare(node, groups, results, order)
+        mapping: dict[Any, Column] = {}
+        for position in range(len(groups) - 1, -1, -1):
+            group = groups[position]
+            window = _over_columns(group[0].window, computed)
+            presorted = max(plan.ordered, 0) if plan is not None and position == len(groups) - 1 else 0
+            terms = sort_terms(window)
+            if terms and presorted < len(terms):
+                node = physical.Sort(node, terms, presorted)
+            node = self._pass(node, window, group, computed, mapping)
+        is_sorted = not order or (main is not None and _is_prefix(order, sort_terms(main)))
+
+        def change(expression: Expression) -> Expression | None:
+            return mapping.get(expression.key()) if type(expression) is WindowCall else None
+
+        results = tuple([expression.replace(change) for expression in results])
+        order = tuple([OrderTerm(term.expression.replace(change), term.descending, term.nulls_last, term.collation) for term in order])
+        return node, results, order, is_sorted
+
+    def _regroup(self, calls: list[WindowCall]) -> list[list[WindowCall]]:
+        found: dict[Any, list[WindowCall]] = {}
+        for call in calls:
+            group = found.setdefault(call.window.key(), [])
+            if not any(call == other for other in group):
+                group.append(call)
+        return list(found.values())
+
+    def _prepare(self, node: physical.Node, groups: list[list[WindowCall]], results: tuple[Expression, ...],
+                 order: tuple[OrderTerm, ...]) -> tuple[physical.Node, dict[Any, Column]]:
+        """A Project that hands on the columns read above and computes the expressions of the windows."""
+        available = {(column.source, column.number): column for column in node.columns}
+        read = columns_read([*results, *(term.expression for term in order)])
+        expressions: list[Expression] = [column for key, column in available.items() if key in read]
+        columns: list[Column] = list(expressions)  # type: ignore[arg-type]
+        computed: dict[Any, Column] = {column.key(): column for column in columns}
+        source = self.lowering.statement.new_source()
+        wanted: list[Expression] = []
+        for group in groups:
+            wanted += [*group[0].window.partition, *(term.expression for term in group[0].window.order)]
+            for call in group:
+                wanted += [*call.arguments, *([call.condition] if call.condition is not None else [])]
+        for expression in wanted:
+            key = expression.key()
+            if key in computed or isinstance(expression, (Literal, Parameter)):
+                continue
+            column = Column(source, len(expressions), "", expression.affinity, expression.collation)
+            column.explicit = expression.explicit
+            computed[key] = column
+            expressions.append(expression)
+            columns.append(column)
+        if len(expressions) == len(available) and all(type(expression) is Column for expression in expressions) and not any(
+                column.source == source for column in columns):
+            return node, computed
+        rows = node.rows
+        node = physical.Project(node, tuple(expressions), source, tuple(columns))
+        node.rows = rows
+        return node, computed
+
+    def _pass(self, node: physical.Node, window: Window, group: list[WindowCall], computed: dict[Any, Column],
+              mapping: dict[Any, Column]) -> physical.Node:
+        source = self.lowering.statement.new_source()
+        calls = []
+        added = []
+        for number, call in enumerate(group):
+            arguments = tuple([computed.get(argument.key(), argument) for argument in call.arguments])
+            condition = computed.get(call.condition.key(), call.condition) if call.condition is not None else None
+            calls.append(WindowCall(call.function, arguments, window, condition, call.using, call.star))
+            column = Column(source, number, call.function.name)
+            added.append(column)
+            mapping[call.key()] = column
+        made = physical.WindowPass(node, window, tuple(calls), source, (*node.columns, *added))
+        made.rows = node.rows
+        return made
+
+
+def sort_terms(window: Window) -> tuple[OrderTerm, ...]:
+    """The order in which a pass wants its rows: partition terms ascending, then the order terms."""
+    return (*(OrderTerm(part, False, None, part.collation or "BINARY") for part in window.partition), *window.order)
+
+
+def _is_prefix(order: tuple[OrderTerm, ...], terms: tuple[OrderTerm, ...]) -> bool:
+    return len(order) <= len(terms) and all(wanted.key() == given.key() for wanted, given in zip(order, terms, strict=False))
+
+
+def _calls_in(expressions: list[Expression]) -> list[WindowCall]:
+    """Window calls from the left, not those inside others."""
+    found = []
+    for expression in expressions:
+        for node in expression.walk():
+            if type(node) is WindowCall:
+                found.append(node)
+    return found
+
+
+def _over_columns(window: Window, computed: dict[Any, Column]) -> Window:
+    """The definition over the prepared columns."""
+    partition = tuple([computed.get(part.key(), part) for part in window.partition])
+    order = tuple([OrderTerm(computed.get(term.expression.key(), term.expression), term.descending, term.nulls_last, term.collation)
+                   for term in window.order])
+    return Window(partition, order, Frame(window.frame.unit, window.frame.start, window.frame.end, window.frame.exclude))

@@ -1,0 +1,40 @@
+"""SELECT numbers: EXPLAIN QUERY PLAN prints them for sub-queries.
+
+They count SELECT cores in the order in which their text ends: inner ones before the ones around them.  Each row of VALUES and each parenthesised join
+counts as one.
+"""
+from __future__ import annotations
+
+from sqlvec.parse import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlvec.plan.scope import Binding
+
+
+def number_selects(statement: ast.Node, binding: Binding) -> None:
+    """Fill ``binding.numbers`` for all cores of a statement and set the counter behind them."""
+    found: list[tuple[int, int, ast.Node]] = []
+    _collect(statement, found)
+    found.sort(key=lambda entry: (entry[0], -entry[1]))
+    number = 1
+    for _, _, node in found:
+        if isinstance(node, ast.Values):
+            number += len(node.rows)
+            binding.numbers[id(node)] = number - 1
+        else:
+            binding.numbers[id(node)] = number
+            number += 1
+    binding.statement.next_number = number
+
+
+def _collect(node: object, found: list[tuple[int, int, ast.Node]]) -> None:
+    stack = [node]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, (list, tuple)):
+            stack.extend(value)
+        elif isinstance(value, ast.Node):
+            if isinstance(value, (ast.SelectCore, ast.Values, ast.ParenthesisedJoin, ast.InTable)):
+                found.append((value.span[1], value.span[0], value))
+            stack.extend(getattr(value, field, None) for field in type(value).__slots__)
