@@ -130,6 +130,20 @@ class Literal(Expression):
         self.value = value
 
 
+class FixedColumn(Expression):
+    """A column that WHERE equates with the constant ``value``: only the planner sees it (as a column to search by that ties nothing to its table);
+    whatever leaves ``plan.access`` has the constant in its place."""
+
+    __slots__ = ("column", "value")
+
+    def __init__(self, column: Column, value: Expression) -> None:
+        self.affinity = column.affinity
+        self.collation = column.collation
+        self.explicit = False
+        self.column = column
+        self.value = value
+
+
 class Parameter(Expression):
     """Bound parameter number ``index`` (1-based); unbound is NULL."""
 
@@ -525,3 +539,8 @@ def columns_of(expression: Expression) -> set[tuple[int, int]]:
 def sources_of(expression: Expression) -> set[int]:
     """The sources that an expression reads."""
     return {source for source, _ in columns_of(expression)}
+
+
+def without_fixed_columns(expression: Expression) -> Expression:
+    """The expression with the constants of constant propagation in place of their columns."""
+    return expression.replace(lambda node: node.value if type(node) is FixedColumn else None)
