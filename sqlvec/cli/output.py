@@ -1,0 +1,79 @@
+"""Where the shell's output goes: standard output, a file or a pipe, written in big blocks of bytes.
+
+Text is collected as ``str`` and encoded when a block is full; what SQLite stores as invalid UTF-8 is in the text as surrogate escapes and
+becomes its bytes again.  A broken pipe ends the output silently, as a shell pipeline expects.
+"""
+from __future__ import annotations
+
+import os
+import sys
+
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BLOCK = 4096
+
+
+class Output:
+    """A buffered writer on a file descriptor; ``write`` takes text, ``flush`` hands it to the system."""
+
+    __slots__ = ("descriptor", "name", "pieces", "process", "size")
+
+    def __init__(self, descriptor: int, name: str = "stdout", process: Any = None) -> None:
+        self.descriptor = descriptor
+        self.name = name
+        self.process = process
+        self.pieces: list[str] = []
+        self.size = 0
+
+    def write(self, text: str) -> None:
+        self.pieces.append(text)
+        self.size += len(text)
+        if self.size > 65536:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self.pieces:
+            return
+        text = "".join(self.pieces)
+        self.pieces.clear()
+        self.size = 0
+        write_all(self.descriptor, encode(text))
+
+    def close(self) -> None:
+        """Flush, and give a file or pipe back (standard output stays open)."""
+        self.flush()
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+        elif self.descriptor > 2:
+            os.close(self.descriptor)
+
+
+def encode(text: str) -> bytes:
+    """The bytes that stand for ``text``."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return bytes(resolve("sqlvec.values.text:encode")(text))
+
+
+def decode(data: bytes) -> str:
+    """The text that stands for ``data``."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return str(resolve("sqlvec.values.text:decode")(data))
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BrokenPipeError:
+            sys.stdout = None  # type: ignore[assignment]
+            os._exit(1)
