@@ -625,7 +625,7 @@ class Pager:
                 for inner in frames[1:]:
                     if page_no in inner.outer_writable:
                         inner.outer_writable[page_no] = page
-        frame.images = {}
+        frame.images = {page_no: image for page_no, image in restored.items() if page_no <= frame.count}    # outer frames may need them
         self.writable = {}
         self.failed = False
         if touched:
