@@ -157,16 +157,18 @@ class IndexSearch(Path):
 
 
 class MultiIndexOr(Path):
-    """``branches``: (path, condition) in written order; a row (by rowid, or key of a WITHOUT ROWID table) delivered by an earlier branch is skipped.
+    """``branches``: (path, condition) in order; a row (by rowid, or key of a WITHOUT ROWID table) delivered by an earlier branch is skipped.
 
-    Each branch path has the same source; ``condition`` (the disjunct and other terms of the table) is checked on its rows."""
+    Each branch path has the same source; ``condition`` (what the path doesn't enforce of the disjunct) is checked on its rows.  ``numbers`` are those
+    that EXPLAIN QUERY PLAN prints for the branches (``INDEX n``)."""
 
-    __slots__ = ("branches", "table")
+    __slots__ = ("branches", "numbers", "table")
 
     def __init__(self, source: int, label: str, table: Table, branches: tuple[tuple[Path, Expression | None], ...]) -> None:
         super().__init__(source, label)
         self.table = table
         self.branches = branches
+        self.numbers: tuple[int, ...] = ()
 
 
 class AutomaticIndex(Path):
@@ -234,9 +236,10 @@ class Level:
     ``kind`` 'inner' | 'left' | 'right' | 'full': this level is the right operand of that join.  ``match`` are the conditions that decide matching
     (ON terms of an outer join; empty for inner), ``conditions`` those checked afterwards on every row, null-extended ones included (for inner levels everything is
     here).  Both are in evaluation order.  For 'right' and 'full' ``rest`` is the path that finds the unmatched rows after all loops have ended,
-    emitted with NULLs for all earlier sources, subject to the conditions of this and the later levels."""
+    emitted with NULLs for all earlier sources, subject to the conditions of this and the later levels.  ``bloom`` (key columns as printed) says
+    that SQLite would put a Bloom filter before this level: EXPLAIN QUERY PLAN prints it, engines may ignore it."""
 
-    __slots__ = ("conditions", "kind", "match", "path", "rest", "rows")
+    __slots__ = ("bloom", "conditions", "kind", "match", "path", "rest", "rows")
 
     def __init__(self, path: Path, kind: str = "inner", match: tuple[Expression, ...] = (), conditions: tuple[Expression, ...] = ()) -> None:
         self.path = path
@@ -245,6 +248,7 @@ class Level:
         self.conditions = conditions
         self.rest: Path | None = None
         self.rows = 0
+        self.bloom: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Level({self.kind}, {self.path!r}, match={self.match!r}, conditions={self.conditions!r})"

@@ -7,7 +7,7 @@ Follows "Automatic Indexes" in "The SQLite Query Optimizer Overview" of the manu
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And
+from sqlvec.expr.bound import And, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import can_drive_automatic
 from sqlvec.plan.access.paths import key_term
@@ -32,7 +32,7 @@ def build_path(builder: PathBuilder, loop: Loop, item: FromItem) -> physical.Pat
     chosen: list[Term] = []
     for term in clause.terms:
         if not term.virtual and _concerns_only(term, loop, item):
-            parts.append(term.expression)
+            parts.append(without_fixed_columns(term.expression))
         if term.source == item.source and can_drive_automatic(clause, term, item, not_ready) and term.column not in columns:
             columns.append(term.column)
             keys.append(key_term(term))
@@ -51,7 +51,7 @@ def build_path(builder: PathBuilder, loop: Loop, item: FromItem) -> physical.Pat
 
 def _concerns_only(term: Term, loop: Loop, item: FromItem) -> bool:
     """Does the term depend on this table and on constants only, so that the index may leave out rows for which it isn't true?"""
-    if term.needs != loop.bit or item.left_of_right:
+    if term.needs & ~loop.bit or item.left_of_right:
         return False
     if item.left:
         if term.outer_on != item.source:

@@ -10,9 +10,9 @@ Follows "The Next-Generation Query Planner" and "The SQLite Query Optimizer Over
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column, InList, InSubquery, RowCompare
+from sqlvec.expr.bound import Column, FixedColumn, InList, InSubquery, RowCompare
 from sqlvec.plan.access.cost import add, log_estimate, seek_cost
-from sqlvec.plan.access.terms import EQ, EQUAL, EXPRESSION, IN, INDEXABLE, LOWER, NULL, ROWID, UPPER, Clause, Term, affinity_fits, strip
+from sqlvec.plan.access.terms import EQ, EQUAL, EXPRESSION, IN, INDEXABLE, LOWER, NULL, ROWID, UPPER, Clause, Term, affinity_fits, comparison_affinity, strip
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -226,6 +226,8 @@ class Candidates:
     def _covered(self, expression: Expression, item: FromItem, available: set[int], expressions: set[Any]) -> bool:
         if expressions and expression.key() in expressions:
             return True
+        if type(expression) is FixedColumn:
+            expression = expression.column
         if type(expression) is Column:
             return expression.source != item.source or expression.number in available or self.scope.normal(expression) == ROWID
         subquery = getattr(expression, "subquery", None)
@@ -463,8 +465,8 @@ class _Search:
         self.candidates.insert(loop)
         loop.flags &= ~SELF_CULLING
         loop.rows = rows_before if loop.flags & COLUMN_RANGE else unadjusted
-        if not loop.flags & HAS_UPPER and index is not None and loop.equal < len(self.columns) \
-                and (loop.equal < index.key_count or not index.is_table_tree):
+        if not loop.flags & HAS_UPPER and loop.equal < len(self.columns) \
+                and (index is None or loop.equal < index.key_count or not index.is_table_tree):
             self.extend(multiplier + iterations)
 
     def _estimate(self, matched: int) -> int:
@@ -550,8 +552,9 @@ class _Search:
             if index.columns[place].descending != index.columns[at].descending:
                 break
             column = self.columns[place]
-            affinity = "D" if column == ROWID else self.item.table.columns[column].affinity  # type: ignore[union-attr]
-            if not affinity_fits(pair.applied, affinity) or (column != ROWID and pair.using.upper() != index.columns[place].collation.upper()):
+            if column < 0 or comparison_affinity(left.affinity, right.affinity) != self.item.table.columns[column].affinity:  # type: ignore[union-attr]
+                break
+            if pair.using.upper() != index.columns[place].collation.upper():
                 break
             width += 1
         return width
@@ -606,7 +609,10 @@ def is_covering(index: Index, item: FromItem) -> bool:
     if index.is_table_tree:
         return True
     assert item.table is not None
-    available = {column.column for column in index.columns}
+    columns = index.columns
+    if item.table.without_rowid and index.origin == "u":
+        columns = columns[:index.key_count]     # as in SQLite, which forgets that the key columns were appended to indexes of constraints
+    available = {column.column for column in columns}
     rowid = item.table.rowid_column
     return all((number in available and number < _LAST_BIT) or number in (ROWID, rowid) for number in item.used)
 

@@ -9,7 +9,7 @@ Follows "The SQLite Query Optimizer Overview" and "The Next-Generation Query Pla
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import OrderTerm
+from sqlvec.expr.bound import OrderTerm, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import (
     BIG_NULL,
@@ -20,6 +20,7 @@ from sqlvec.plan.access.candidates import (
     INDEXED,
     MULTI_OR,
     ONE_ROW,
+    SELF_CULLING,
     VIRTUAL_TABLE,
     Candidates,
     Loop,
@@ -27,6 +28,7 @@ from sqlvec.plan.access.candidates import (
     is_covering,
 )
 from sqlvec.plan.access.cost import literal_limit
+from sqlvec.plan.access.describe import bloom_columns
 from sqlvec.plan.access.levels import Placed, place_conditions, reads_index_only
 from sqlvec.plan.access.paths import PathBuilder
 from sqlvec.plan.access.result import JoinPlan
@@ -57,7 +59,7 @@ def choose(block: Block, request: Request) -> JoinPlan:
     """The loops of ``block``."""
     items = block.from_items
     if not items:
-        plan = JoinPlan((), tuple(condition.expression for condition in block.conditions))
+        plan = JoinPlan((), tuple(without_fixed_columns(condition.expression) for condition in block.conditions))
         plan.ordered = len(request.order)
         plan.distinct = "unique"
         plan.inner_rows = request.outer_rows
@@ -82,7 +84,7 @@ def _take_constants(clause: Clause) -> tuple[Expression, ...]:
         if term.needs == 0 and not term.virtual and not term.used and is_deterministic(term.expression) \
                 and (term.inner_on is None or not clause.scope.has_right):
             term.used = True
-            found.append(term.expression)
+            found.append(without_fixed_columns(term.expression))
     return tuple(found)
 
 
@@ -112,7 +114,6 @@ def _short_cut(block: Block, request: Request, clause: Clause) -> JoinPlan | Non
     builder = PathBuilder(Candidates(clause, request, ()), -1, request.mode in ("min", "max"))
     plan = JoinPlan(_levels(block, clause, builder, (loop,), 0))
     plan.ordered = len(request.order)
-    plan.sorted_by_group = True
     plan.distinct = "unique"
     plan.first_only = request.mode in ("min", "max")
     plan.rows = 1
@@ -258,20 +259,39 @@ def _add_all(candidates: Candidates) -> None:
 def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loop, ...], reverse: int) -> tuple[physical.Level, ...]:
     """Build the paths of the chosen loops and place what remains to be checked."""
     items = block.from_items
+    blooms = _bloom_filters(items, loops) if len(loops) > 1 else ()
     paths = [builder.build(loop, bool(reverse >> depth & 1)) for depth, loop in enumerate(loops)]
     dropped = 0
     if len(loops) < len(items):
         for position in range(len(items)):
             if all(loop.position != position for loop in loops):
                 dropped |= 1 << position
-    remaining = [Placed(term.expression, term.needs, term.outer_on, term.inner_on) for term in clause.terms
+    remaining = [Placed(without_fixed_columns(term.expression), term.needs, term.outer_on, term.inner_on) for term in clause.terms
                  if not term.used and not term.virtual and not term.needs & dropped]
     levels = place_conditions(items, [loop.position for loop in loops], paths, remaining, reads_index_only)
     for level, loop in zip(levels, loops, strict=True):
         level.rows = loop.rows
+        if loop.position in blooms:
+            level.bloom = bloom_columns(level.path)
         if items[loop.position].right:
             level.rest = resolve("sqlvec.plan.access.right_join:rest_path")(block, builder, loop, loops)
     return levels
+
+
+def _bloom_filters(items: list[FromItem], loops: tuple[Loop, ...]) -> set[int]:
+    """The FROM positions before whose search SQLite puts a Bloom filter: analysed tables that earlier loops search more often than they have rows."""
+    found = set()
+    searches = 0
+    for depth, loop in enumerate(loops):
+        table = items[loop.position].table
+        if table is None or not table.has_statistics:
+            break
+        if depth and loop.flags & (SELF_CULLING | COLUMN_EQ) == SELF_CULLING | COLUMN_EQ and loop.flags & (BY_ROWID | INDEXED) \
+                and searches > table.row_estimate:
+            found.add(loop.position)
+            loop.flags &= ~COVERING
+        searches += loop.rows
+    return found
 
 
 def _is_redundant_distinct(results: tuple[Expression, ...], block: Block, clause: Clause) -> bool:

@@ -61,3 +61,10 @@ def column_name(index: Index, table: Table, at: int) -> str:
     if column == EXPRESSION:
         return "<expr>"
     return "rowid" if column == ROWID else table.columns[column].name
+
+
+def bloom_columns(path: physical.Path) -> tuple[str, ...]:
+    """The key columns of a search as a Bloom filter line prints them."""
+    if isinstance(path, physical.IndexSearch):
+        return tuple(column_name(path.index, path.table, at) for at, key in enumerate(path.keys) if key.kind != "ANY")
+    return ("rowid",)

@@ -7,7 +7,7 @@ Follows "OR optimizations" in "The SQLite Query Optimizer Overview" of the manua
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And
+from sqlvec.expr.bound import And, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import Candidates
 from sqlvec.plan.access.join_order import search
@@ -30,11 +30,16 @@ def build_path(builder: PathBuilder, loop: Loop, item: FromItem) -> physical.Pat
     assert term is not None and item.table is not None
     ready = builder.ready & ~loop.bit
     scope = Scope(builder.scope.items, builder.candidates.request, ~ready)
-    others = [other for other in builder.clause.terms if other is not term and not other.virtual and not other.used and other.operator & _ANY
+    others = [other for other in builder.clause.terms if other is not term and not other.virtual and not other.used
+              and (other.operator & _ANY or other.equivalent)
               and not any(getattr(node, "subquery", None) is not None for node in other.expression.walk())]
     branches = []
     is_tested = True
-    for disjunct in term.disjuncts.terms[:term.disjuncts.base]:
+    numbers = []
+    for number, disjunct in enumerate(term.disjuncts.terms):
+        if disjunct.clause is None and disjunct.source != item.source:
+            continue
+        numbers.append(number + 1)
         clause = Clause(scope, "AND")
         clause.split(disjunct.expression, disjunct.outer_on, disjunct.inner_on)
         own = len(clause.terms)
@@ -54,11 +59,13 @@ def build_path(builder: PathBuilder, loop: Loop, item: FromItem) -> physical.Pat
             if one.needs & ~loop.bit:
                 is_tested = False
             else:
-                rest.append(one.expression)
-        rest.extend(one.expression for one in clause.terms[clause.base:]
+                rest.append(without_fixed_columns(one.expression))
+        rest.extend(without_fixed_columns(one.expression) for one in clause.terms[own:]
                     if not one.virtual and not one.used and one.parent in clause.terms[:own])
         condition = None if not rest else rest[0] if len(rest) == 1 else And(tuple(rest))
         branches.append((path, condition))
     if is_tested:
         builder.enforced_whole(term, item)
-    return physical.MultiIndexOr(item.source, item.label, item.table, tuple(branches))
+    path = physical.MultiIndexOr(item.source, item.label, item.table, tuple(branches))
+    path.numbers = tuple(numbers)
+    return path

@@ -4,7 +4,7 @@ Follows "Partial Indexes" of the manual, "Queries Using Partial Indexes".
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Between, Binary, Collate, Compare, InList, InSubquery, IsNull, IsTruth, Literal, Or, Unary
+from sqlvec.expr.bound import And, Between, Binary, Collate, Column, Compare, InList, InSubquery, IsNull, IsTruth, Literal, Or, Unary
 from sqlvec.plan.access.terms import strip
 
 TYPE_CHECKING = False
@@ -30,6 +30,9 @@ def is_usable(candidates: Candidates, item: FromItem, index: Index) -> bool:
 
 
 def _is_implied(candidates: Candidates, item: FromItem, part: Expression) -> bool:
+    if isinstance(part, IsNull) and isinstance(part.operand, Column) and part.operand.number >= 0 \
+            and item.table.columns[part.operand.number].not_null is not None:  # type: ignore[union-attr]
+        return False                            # always true, hence nothing that a query could say
     is_outer = item.left or item.right
     for term in candidates.clause.terms:
         if term.outer_on is not None and term.outer_on != item.source:

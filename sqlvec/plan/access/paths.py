@@ -11,7 +11,7 @@ Follows "Query Planning" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Expression, InSubquery, Literal, RowCompare
+from sqlvec.expr.bound import Expression, InSubquery, Literal, RowCompare, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import AUTOMATIC, BIG_NULL, BY_ROWID, COVERING, MULTI_OR, VIRTUAL_TABLE, Candidates, Loop
 from sqlvec.plan.access.terms import EQ, GE, IN, LE, NULL, Clause, Scope, Term
@@ -138,9 +138,10 @@ def key_term(term: Term) -> physical.KeyTerm:
     """The KeyTerm of an equality, IN or ISNULL term."""
     if term.operator == NULL:
         return physical.KeyTerm("NULL", None)
+    assert term.right is not None
     if term.operator & IN:
-        return physical.KeyTerm("IN", term.right, term.applied, term.number)
-    return physical.KeyTerm("=" if term.operator & EQ else "IS", term.right, applied_to_value(term))
+        return physical.KeyTerm("IN", without_fixed_columns(term.right), term.applied, term.number)
+    return physical.KeyTerm("=" if term.operator & EQ else "IS", without_fixed_columns(term.right), applied_to_value(term))
 
 
 def applied_to_value(term: Term) -> str | None:
@@ -161,6 +162,6 @@ def range_bound(term: Term, width: int) -> physical.RangeBound:
     if isinstance(expression, RowCompare):
         swapped = expression.comparisons[0].left is not term.left
         pairs = expression.comparisons[:width]
-        values: tuple[Expression, ...] = tuple(pair.left if swapped else pair.right for pair in pairs)
+        values: tuple[Expression, ...] = tuple(without_fixed_columns(pair.left if swapped else pair.right) for pair in pairs)
         return physical.RangeBound(values, inclusive or width < len(expression.comparisons), tuple(pair.applied for pair in pairs))
-    return physical.RangeBound((right,), inclusive, (applied_to_value(term),))
+    return physical.RangeBound((without_fixed_columns(right),), inclusive, (applied_to_value(term),))

@@ -17,19 +17,7 @@ Follows "The SQLite Query Optimizer Overview" of the manual, sections 1 to 6.
 from __future__ import annotations
 
 from sqlvec.expr.bound import (
-    And,
-    Between,
-    Call,
-    Collate,
-    Column,
-    Compare,
-    InList,
-    InSubquery,
-    IsNull,
-    Literal,
-    Or,
-    RowCompare,
-    ScalarSubquery,
+    And, Between, Call, Collate, Column, Compare, FixedColumn, InList, InSubquery, IsNull, Literal, Or, RowCompare, ScalarSubquery,
 )
 from sqlvec.plan.access.cost import from_probability
 from sqlvec.resolve import resolve
@@ -177,6 +165,8 @@ class Scope:
     def column_of(self, expression: Expression) -> tuple[int, int] | None:
         """(source, column number) when the expression is a column; the INTEGER PRIMARY KEY counts as the rowid."""
         expression = strip(expression)
+        if type(expression) is FixedColumn:
+            expression = expression.column
         if type(expression) is not Column:
             return None
         return expression.source, self.normal(expression)
@@ -265,13 +255,15 @@ class Clause:
 
     def analyse(self) -> None:
         """Classify all terms, last to first, and derive more."""
-        self.base = len(self.terms)
+        self.base = len(self.terms)             # number of terms up to the last that isn't virtual
         for position in range(self.base - 1, -1, -1):
             self._analyse(self.terms[position])
 
     def _derive(self, expression: Expression, parent: Term, virtual: bool = True) -> Term:
         term = Term(expression, parent.outer_on, parent.inner_on, virtual)
         self.terms.append(term)
+        if not virtual:
+            self.base = len(self.terms)
         return term
 
     def _child(self, term: Term, parent: Term) -> None:

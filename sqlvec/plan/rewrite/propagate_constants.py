@@ -1,13 +1,13 @@
 """Constant propagation: with the AND-term ``x = 5``, other occurrences of ``x`` in WHERE mean 5.
 
-A replaced column no longer ties its condition to its table: ``t1.a=5 AND t2.b=t1.a`` lets ``t2.b=5`` drive t2.  What stands in for the column is the
-constant as the column would hold it, with the column's affinity.
+A replaced column (``FixedColumn``) no longer ties its condition to its table: ``t1.a=5 AND t2.b=t1.a`` lets ``t2.b=5`` drive t2.  What stands in for
+the column is the constant as the column would hold it, with the column's affinity.
 
 Follows "Constant Propagation" (the WHERE-clause optimisation) in "The SQLite Query Optimizer Overview" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column, Compare, Expression, Literal, Parameter, Unary
+from sqlvec.expr.bound import Column, Compare, Expression, FixedColumn, Literal, Parameter, Unary
 from sqlvec.plan.logical import Block, Condition
 from sqlvec.values.storage import apply_affinity
 
@@ -24,7 +24,7 @@ def propagate_constants(block: Block) -> bool:
     has_right = any(item.right for item in block.from_items)
     while True:
         constants = _constants(block, has_right)
-        if not constants or not _apply(block, constants):
+        if not constants or not _apply(block, constants, has_right):
             return done
         done = True
 
@@ -32,7 +32,7 @@ def propagate_constants(block: Block) -> bool:
 def _constants(block: Block, has_right: bool) -> dict[tuple[int, int], tuple[Column, Expression, Condition]]:
     found: dict[tuple[int, int], tuple[Column, Expression, Condition]] = {}
     sources = {item.source for item in block.from_items}
-    for condition in block.conditions:
+    for condition in reversed(block.conditions):        # the last equality of a column is the one that stays
         expression = condition.expression
         if condition.outer_on is not None or (has_right and condition.inner_on is not None):
             continue
@@ -55,9 +55,11 @@ def _is_constant(value: Expression) -> bool:
     return True
 
 
-def _apply(block: Block, constants: dict[tuple[int, int], tuple[Column, Expression, Condition]]) -> bool:
+def _apply(block: Block, constants: dict[tuple[int, int], tuple[Column, Expression, Condition]], has_right: bool) -> bool:
     changed = False
     for condition in block.conditions:
+        if condition.outer_on is not None or (has_right and condition.inner_on is not None):
+            continue
         origins = {at for at, (_, _, origin) in constants.items() if origin is condition}
 
         def change(node: Expression, origins: set[tuple[int, int]] = origins) -> Expression | None:
@@ -107,7 +109,7 @@ def _stand_in(node: Expression, constants: dict[tuple[int, int], tuple[Column, E
         return None
     new.affinity = column.affinity
     new.collation = node.collation
-    return new
+    return FixedColumn(node, new)
 
 
 def _folded(value: Expression) -> Expression:
