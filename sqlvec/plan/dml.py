@@ -96,6 +96,7 @@ class Statement:
                 node = self.update(statement)
             else:
                 node = self.delete(statement)
+            query_plan.lower_expressions(_own_expressions(node), self.binding)
         finally:
             self.binding.ctes = kept
         if self.binder.context.settings.count_changes and node.returning is None and self.parent is None:
@@ -267,6 +268,20 @@ class Statement:
         node.triggers = triggers
         self.finish_node(node, statement, statement.table)
         return node
+
+
+def _own_expressions(node: WriteNode) -> list[Any]:
+    """The expressions that the node itself evaluates."""
+    found: list[Any] = []
+    for row in getattr(node, "rows", None) or ():
+        found += row
+    found += [expression for _, expression in getattr(node, "assignments", ())]
+    for clause in getattr(node, "upserts", ()):
+        found += [expression for _, expression in clause.assignments or ()]
+        found.append(clause.where)
+    if node.returning is not None:
+        found += node.returning.expressions
+    return found
 
 
 # --- pieces ------------------------------------------------------------------------------------------------------------------------------

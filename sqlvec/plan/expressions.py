@@ -16,7 +16,7 @@ from sqlvec.plan.comparison import BINARY, applied_affinity, compare, inherit, p
 from sqlvec.plan.scope import Row, resolve_column
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
-from sqlvec.values.storage import affinity_of_type
+from sqlvec.values.storage import NUMERIC, affinity_of_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _case(node: ast.Case, scope: Scope) -> Expression:
 
 def _cast(node: ast.Cast, scope: Scope) -> Expression:
     operand = bind_expression(node.operand, scope)
-    made = bound.Cast(operand, affinity_of_type(node.type_name) if node.type_name else 3)  # type: ignore[arg-type]
+    made = bound.Cast(operand, affinity_of_type(node.type_name) if node.type_name else NUMERIC)  # type: ignore[arg-type]
     made.explicit = operand.explicit
     return made
 

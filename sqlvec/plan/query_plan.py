@@ -38,6 +38,18 @@ def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, all_us
     return resolve("sqlvec.plan.lower:Lowering")(binding).lower_statement(query)
 
 
+def lower_expressions(expressions: Any, binding: Binding) -> None:
+    """Give the sub-queries inside expressions their plans."""
+    if not binding.subqueries:
+        return
+    lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
+    expressions = [expression for expression in expressions if expression is not None]
+    for subquery in resolve("sqlvec.plan.reads:subqueries_in")(expressions):
+        if subquery.plan is None:
+            lowering.rewrite(subquery.query)
+    lowering.lower_subqueries(expressions, 0)
+
+
 def enter_with(node: ast.With, binding: Binding, parent: Scope | None) -> None:
     """Put the names of a WITH clause in sight."""
     binding.ctes = resolve("sqlvec.plan.cte:CteFrame")(node, binding.ctes, binding)

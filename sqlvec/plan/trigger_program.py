@@ -57,7 +57,8 @@ def trigger_program(binder: WriteBinder, trigger: Trigger, write: TableWrite) ->
     scope = program_scope(binding, program, write.table, trigger.event)
     statement: ast.CreateTrigger = trigger.statement  # type: ignore[assignment]
     if statement.when is not None:
-        program.when = resolve("sqlvec.plan.dml:finished")(binder, bind_expression(statement.when, scope))
+        program.when = bind_expression(statement.when, scope)
+        resolve("sqlvec.plan.query_plan:lower_expressions")((program.when,), binding)
     for part in statement.body:
         program.statements.append(resolve("sqlvec.plan.dml:plan_part")(binder, part, scope))
     return program

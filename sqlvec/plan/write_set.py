@@ -79,6 +79,10 @@ class WriteBinder:
         if self.context.settings.recursive_triggers:
             write.delete_programs = self.trigger_set(write, "DELETE", None)
 
+    def index_write(self, index: Index, write: TableWrite) -> IndexWrite:
+        """How entries of an index are made that isn't in the table's list yet."""
+        return index_write(index, write.source, self.derived_binding())
+
     # --- triggers ----------------------------------------------------------------------------------------------------------------
 
     def triggers(self, table: Table, event: str, assigned: set[str] | None) -> list[Trigger]:
@@ -125,3 +129,8 @@ def index_write(index: Index, source: int, binding: Binding) -> IndexWrite:
 def columns_read(expressions: tuple[Expression, ...], source: int) -> set[int]:
     """Columns of ``source`` that the expressions read."""
     return {number for expression in expressions for owner, number in columns_of(expression) if owner == source}
+
+
+def table_write(table: Table, context: Any) -> TableWrite:
+    """The TableWrite of one table by itself (integrity checks, index building)."""
+    return WriteBinder(context).table_write(table)

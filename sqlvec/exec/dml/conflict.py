@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlvec.exec.dml.table_writer import TableWriter
     from sqlvec.plan.physical_dml import UpsertClause
+    from sqlvec.schema.objects import Index
 
     Image = tuple[Any, ...]
 
@@ -74,7 +75,12 @@ def uniqueness_error(writer: TableWriter, check: int) -> errors.SqlError:
         if table.rowid_column >= 0:
             return errors.unique_failed(f"{table.name}.{table.columns[table.rowid_column].name}", errors.CONSTRAINT_PRIMARYKEY)
         return errors.unique_failed(f"{table.name}.rowid", errors.CONSTRAINT_ROWID)
-    index = writer.entries[check].index
+    return index_error(writer.entries[check].index)
+
+
+def index_error(index: Index) -> errors.SqlError:
+    """The failure of a unique index."""
+    table = index.table
     extended = errors.CONSTRAINT_PRIMARYKEY if index.origin == "pk" else errors.CONSTRAINT_UNIQUE
     fields = index.columns[: index.key_count]
     if any(field.expression is not None for field in fields):

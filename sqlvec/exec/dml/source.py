@@ -6,8 +6,8 @@ outer values.
 from __future__ import annotations
 
 from sqlvec.exec.activation import Activation
+from sqlvec.exec.row.program import program_of
 from sqlvec.expr.compile import compile_expressions
-from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,4 +50,4 @@ def bind(expressions: tuple[Any, ...], layout: tuple[Any, ...], frame: ProgramFr
 
 def rows_of(node: Node, frame: ProgramFrame) -> Iterator[tuple[Any, ...]]:
     """The rows of a query plan."""
-    return resolve("sqlvec.exec.row.pipeline:run_node")(node, frame.activation, frame.columns, frame.values)  # type: ignore[no-any-return]
+    return program_of(node, frame.columns).rows(frame.activation, frame.values)
