@@ -234,6 +234,11 @@ def datatype_mismatch() -> SqlError:
     return SqlError(MISMATCH, "datatype mismatch")
 
 
+def frame_offset(which: str, kind: str) -> SqlError:
+    """``which`` is starting or ending, ``kind`` integer or number."""
+    return plain(f"frame {which} offset must be a non-negative {kind}")
+
+
 def out_of_memory() -> SqlError:
     return SqlError(NOMEM, "out of memory")
 
@@ -586,6 +591,10 @@ def no_tables_specified() -> SqlError:
 
 def cannot_join_using(column: str) -> SqlError:
     return plain(f"cannot join using column {column} - column not present in both tables")
+
+
+def natural_with_condition() -> SqlError:
+    return plain("a NATURAL join may not have an ON or USING clause")
 
 
 def ambiguous_using(column: str) -> SqlError:
