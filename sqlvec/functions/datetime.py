@@ -342,7 +342,8 @@ def _local(moment: Moment) -> None:
     if not EPOCH <= jd <= 213014145600000:
         # Outside the range of old C libraries: the rules of a like year from 2000 on.
         other = Moment()
-        other.set_jd(jd)
+        if moment.has_jd:
+            other.set_jd(jd)
         other.need_civil()
         years = 2000 + remainder(other.year, 4) - other.year
         other.year += years
