@@ -4,7 +4,6 @@ Only data: importing this module imports no function.  A row with equal minimum 
 """
 from __future__ import annotations
 
-
 _CORE = "sqlvec.functions.core:"
 _TEXT = "sqlvec.functions.text:"
 _MATH = "sqlvec.functions.math:"

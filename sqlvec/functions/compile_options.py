@@ -4,7 +4,7 @@ from __future__ import annotations
 VERSION = "3.40.1"
 SOURCE_ID = "2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
 
-COMPILE_OPTIONS = (
+OPTIONS = (
     "ATOMIC_INTRINSICS=1",
     "COMPILER=gcc-12.2.0",
     "DEFAULT_AUTOVACUUM",

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.functions.compile_options import COMPILE_OPTIONS, SOURCE_ID, VERSION
+from sqlvec.functions.compile_options import OPTIONS, SOURCE_ID, VERSION
 from sqlvec.values import storage
 from sqlvec.values.compare import compare
 from sqlvec.values.numeric_text import MIN_INTEGER, real_prefix
@@ -136,7 +136,7 @@ def source_id() -> str:
 
 def compileoption_get(number: Value) -> str | None:
     position = int32(number)
-    return COMPILE_OPTIONS[position] if 0 <= position < len(COMPILE_OPTIONS) else None
+    return OPTIONS[position] if 0 <= position < len(OPTIONS) else None
 
 
 def compileoption_used(name: Value) -> int | None:
@@ -146,7 +146,7 @@ def compileoption_used(name: Value) -> int | None:
     wanted = storage.cast_to_text(name).upper()  # type: ignore[union-attr]
     if wanted.startswith("SQLITE_"):
         wanted = wanted[7:]
-    for option in COMPILE_OPTIONS:
+    for option in OPTIONS:
         folded = option.upper()
         if folded.startswith(wanted) and (len(folded) == len(wanted) or not (folded[len(wanted)].isalnum() or folded[len(wanted)] == "_")):
             return 1

@@ -565,26 +565,26 @@ def _day_of_year(moment: Moment) -> int:
 
 
 def _seconds(moment: Moment) -> str:
-    return "%06.3f" % min(moment.second, 59.999)
+    return f"{min(moment.second, 59.999):06.3f}"
 
 
 def _week(moment: Moment) -> str:
     weekday = (moment.jd + 43200000) // DAY % 7
-    return "%02d" % ((_day_of_year(moment) + 7 - weekday) // 7)
+    return f"{(_day_of_year(moment) + 7 - weekday) // 7:02d}"
 
 
 _FIELDS = {
-    "d": lambda moment: "%02d" % moment.day,
+    "d": lambda moment: f"{moment.day:02d}",
     "f": _seconds,
-    "H": lambda moment: "%02d" % moment.hour,
-    "j": lambda moment: "%03d" % (_day_of_year(moment) + 1),
-    "J": lambda moment: printf("%.16g", moment.jd / 86400000.0),
-    "m": lambda moment: "%02d" % moment.month,
-    "M": lambda moment: "%02d" % moment.minute,
+    "H": lambda moment: f"{moment.hour:02d}",
+    "j": lambda moment: f"{(_day_of_year(moment) + 1):03d}",
+    "J": lambda moment: printf("%.16g", moment.jd / 86400000.0) or "",
+    "m": lambda moment: f"{moment.month:02d}",
+    "M": lambda moment: f"{moment.minute:02d}",
     "s": lambda moment: str(moment.jd // 1000 - EPOCH // 1000),
-    "S": lambda moment: "%02d" % int(moment.second),
+    "S": lambda moment: f"{int(moment.second):02d}",
     "w": lambda moment: str((moment.jd + 129600000) // DAY % 7),
     "W": _week,
-    "Y": lambda moment: "%04d" % moment.year,
+    "Y": lambda moment: f"{moment.year:04d}",
     "%": lambda moment: "%",
 }

@@ -18,9 +18,9 @@ def fixed(value: float, places: int) -> str:
     """``%.*f`` of a finite real, with sign."""
     size = abs(value)
     if places <= 9 and size * 10.0**places < 1e10:
-        text = "%.*f" % (places + 6, size)
+        text = f"{size:.{places + 6}f}"
         if not -20 < int(text[-6:]) - 500000 < 20:
-            return "%.*f" % (places, value or 0.0)
+            return f"{value or 0.0:.{places}f}"
     sign = "-" if value < 0 else ""
     digits, exponent = fixed_digits(size, places, 16)
     if exponent > 350:

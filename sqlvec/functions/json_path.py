@@ -28,8 +28,9 @@ def find(tree: Any, path: str) -> Any:
     """The node at a path, or MISSING."""
     if path[:1] != "$":
         raise errors.json_path_error(path)
-    steps = _simple_paths.get(path, False)
-    if steps is False:
+    if path in _simple_paths:
+        steps = _simple_paths[path]
+    else:
         steps = _simple_steps(path)
         if len(_simple_paths) > 200:
             _simple_paths.clear()

@@ -212,7 +212,10 @@ def _literal_matcher(parts: list[str], is_folded: bool) -> Matcher:
     first, last = parts[0], parts[-1]
     middle = [part for part in parts[1:-1] if part]
     if len(parts) == 1:
-        test = first.__eq__
+
+        def test(text: str) -> bool:
+            return text == first
+
     elif middle and not first and not last and len(middle) == 1:
         only = middle[0]
 

@@ -230,14 +230,14 @@ for _digit, _letters in ((b"1", b"BFPV"), (b"2", b"CGJKQSXZ"), (b"3", b"DT"), (b
 def soundex(value: Value) -> str:
     """First letter and three digits; '?000' when there is no letter.  Bytes beyond ASCII count by their low seven bits."""
     data = encode(until_nul(cast_to_text(value) or ""))
-    for start, first in enumerate(data):
+    for position, first in enumerate(data):
         if 65 <= first & ~32 <= 90 and first < 128:
             break
     else:
         return "?000"
     code = chr(first & ~32)
     previous = _SOUNDEX[first]
-    for letter in data[start + 1 :]:
+    for letter in data[position + 1 :]:
         digit = _SOUNDEX[letter & 127]
         if digit != 48 and digit != previous:
             code += chr(digit)

@@ -198,7 +198,7 @@ def real_to_text(value: float) -> str:
 
 def fifteen_digits(value: float) -> tuple[str, int]:
     """The 15 significant digits and the decimal exponent of a positive finite real."""
-    text = "%.18e" % value
+    text = f"{value:.18e}"
     tail = int(text[16:20])
     # The model's error is a few units here; beyond 1e100 (a power that no double holds exactly) some hundreds.
     near = 100 if value < 1e100 else 1500
@@ -206,7 +206,7 @@ def fifteen_digits(value: float) -> tuple[str, int]:
         return significant_digits(value, 15)
     if tail < 5000:
         return text[0] + text[2:16], int(text[21:])
-    text = "%.14e" % value
+    text = f"{value:.14e}"
     return text[0] + text[2:16], int(text[17:])
 
 
