@@ -280,14 +280,19 @@ class Emitter:
         return [*self.bindings.values(), *self.functions]
 
 
+def base_of(node: bound.Case) -> Expression:
+    """The base of a CASE, as its comparisons have it (rewriting changes them, not ``node.base``)."""
+    return node.whens[0].left  # type: ignore[attr-defined, no-any-return]
+
+
 def parts(node: Expression) -> list[Expression]:
     """The sub-expressions that are emitted as values of their own (a shared operand once)."""
     if isinstance(node, bound.Between):
-        return [node.operand, node.low.right, node.high.right]
+        return [node.low.left, node.low.right, node.high.right]
     if isinstance(node, bound.Case):
         found: list[Expression] = []
         if node.base is not None:
-            found.append(node.base)
+            found.append(base_of(node))
             found.extend(when.right for when in node.whens)  # type: ignore[attr-defined]
         else:
             found.extend(node.whens)
@@ -524,7 +529,7 @@ def emit_case(emitter: Emitter, node: bound.Case) -> str:
     if node.base is None:
         pairs = [f"{emitter.value(then)} if {emitter.truth(when)}" for when, then in zip(node.whens, node.thens, strict=True)]
         return f"({' else '.join(pairs)} else {otherwise})"
-    base = emitter.operand(node.base)
+    base = emitter.operand(base_of(node))
     texts = []
     for index, (when, then) in enumerate(zip(node.whens, node.thens, strict=True)):
         test = emit_when(emitter, node, when, base, index == 0)
@@ -548,8 +553,8 @@ def _long_case(emitter: Emitter, node: bound.Case) -> list[str]:
     base = None
     if node.base is not None:
         name = emitter.temporary()
-        lines.append(f"{name} = {emitter.result(node.base)}")
-        base = Operand(name, name, kinds_of(node.base), hint_of(node.base))
+        lines.append(f"{name} = {emitter.result(base_of(node))}")
+        base = Operand(name, name, kinds_of(base_of(node)), hint_of(base_of(node)))
     for when, then in zip(node.whens, node.thens, strict=True):
         test = emitter.truth(when) if base is None else emit_when(emitter, node, when, base, False)
         lines.append(f"if {test}: return {emitter.value(then)}")

@@ -103,7 +103,8 @@ def test(emitter: Emitter, operator: str, left: Operand, right: Operand, collati
             return f"({left.first} {_PYTHON[operator]} {right.first})"
         return f"{emitter.operation(_FUNCTION[operator])}({left.first}, {right.first}, {emitter.constant(collation)})"
     if left.kinds == "n" or right.kinds == "n":
-        return f"({left.first}, {right.first}) is None" if not (left.is_total and right.is_total) else "False"
+        is_quiet = left.is_total and right.is_total and left.first == left.again and right.first == right.again
+        return "False" if is_quiet else f"(({left.first}, {right.first}) is None)"
     if operator in ("=", "<>"):
         return _equality(emitter, operator, left, right, collation, has_text)
     return _order(emitter, operator, left, right, collation, has_text)
@@ -270,6 +271,8 @@ def collate_truth(emitter: Emitter, node: bound.Collate, wanted: bool) -> str:
 
 def is_null_truth(emitter: Emitter, node: bound.IsNull, wanted: bool) -> str:
     word = "is not" if node.negated is wanted else "is"
+    if isinstance(node.operand, bound.Literal):
+        return str((node.operand.value is None) is (word == "is"))
     return f"({emitter.value(node.operand)} {word} None)"
 
 
@@ -291,7 +294,7 @@ def is_truth_value(emitter: Emitter, node: bound.IsTruth) -> str:
 
 def between_truth(emitter: Emitter, node: bound.Between, wanted: bool) -> str:
     wanted = wanted is not node.negated
-    operand = emitter.operand(node.operand)
+    operand = emitter.operand(node.low.left)
     low = compare_operands(emitter, node.low, operand, emitter.operand(node.low.right), wanted)
     again = _again(operand)
     high = compare_operands(emitter, node.high, again, emitter.operand(node.high.right), wanted)
@@ -305,7 +308,7 @@ def _again(operand: Operand) -> Operand:
 
 
 def between_value(emitter: Emitter, node: bound.Between) -> str:
-    operand = emitter.operand(node.operand)
+    operand = emitter.operand(node.low.left)
     low = _three_valued(emitter, node.low, operand, emitter.operand(node.low.right))
     high = _three_valued(emitter, node.high, _again(operand), emitter.operand(node.high.right))
     both = f"{emitter.operation('and_values')}({low}, {high})"

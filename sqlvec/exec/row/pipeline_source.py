@@ -115,6 +115,7 @@ class Pipeline:
         self.sink = Sink(())
         self.extra: tuple[Expression, ...] = ()
         self.right_levels: list[int] = []
+        self._branches = 0
         self._generated: dict[tuple[int, int], dict[int, Expression]] = {}
 
     # --- text ------------------------------------------------------------------------------------------------------------------------------
@@ -395,7 +396,7 @@ class Pipeline:
         loop.check()
         self.end(self.depth - depth)
 
-    def branch(self, name: str, path: physical.Path, condition: Expression | None, number: int) -> str:
+    def branch(self, path: physical.Path, condition: Expression | None, number: int) -> str:
         """A nested generator function of (identity, record) for one search of a multi-index OR; returns its call."""
         emitter = self.emitter
         saved = dict(emitter.columns)
@@ -420,7 +421,8 @@ class Pipeline:
 
         body = self.in_buffer(write)
         emitter.columns = saved
-        call = f"{name}({', '.join(variables)})"
+        self._branches += 1
+        call = f"branch{self._branches}({', '.join(variables)})"
         self.nested.append(f"    def {call}:")
         self.nested += ["    " + text for text in body]
         return call

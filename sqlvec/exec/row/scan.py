@@ -475,8 +475,7 @@ class MultiIndexOrLoop(TreeLoop):
 
     def open(self) -> None:
         pipeline, number, path = self.pipeline, self.number, self.path
-        branches = [pipeline.branch(f"branch{number}_{index}", branch, condition, number)
-                    for index, (branch, condition) in enumerate(path.branches)]
+        branches = [pipeline.branch(branch, condition, number) for branch, condition in path.branches]
         chain = pipeline.call("chain_rows")
         unique = pipeline.call("unique_rows")
         rows = f"{unique}(set(), {chain}(({''.join(branch + ', ' for branch in branches)})))"
