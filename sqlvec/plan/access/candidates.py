@@ -181,7 +181,6 @@ class Candidates:
         self.insert(loop)
         loop.rows = rows
         if item.table is not None:
-            loop.flags &= ~SELF_CULLING
             _Search(self, item, None, loop, rows).extend(0)
 
     def _add_index(self, position: int, item: FromItem, table: Table, index: Index, prereq: int, ordinal: int) -> None:
@@ -204,7 +203,6 @@ class Candidates:
             self.adjust_output(loop, rows)
             self.insert(loop)
             loop.rows = rows
-            loop.flags &= ~SELF_CULLING
         _Search(self, item, index, loop, rows).extend(0)
 
     def _lookup_cost(self, item: FromItem, index: Index, rows: int) -> int:
@@ -463,7 +461,6 @@ class _Search:
         loop.rows += multiplier + iterations
         self.candidates.adjust_output(loop, self.total)
         self.candidates.insert(loop)
-        loop.flags &= ~SELF_CULLING
         loop.rows = rows_before if loop.flags & COLUMN_RANGE else unadjusted
         if not loop.flags & HAS_UPPER and loop.equal < len(self.columns) \
                 and (index is None or loop.equal < index.key_count or not index.is_table_tree):

@@ -180,7 +180,8 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
             walk.rows + 1, len(wanted), limit, request.distinct is not None and request.mode == "order" and not block.is_aggregate)
         for loop in candidates.loops:
             loop.flags &= ~BIG_NULL
-        walk = find(candidates.loops, len(items), request.outer_rows, order, mode, cost)
+        if walk.rows + 1:                       # an estimate of 0 means "no order wanted" to the search, as in SQLite
+            walk = find(candidates.loops, len(items), request.outer_rows, order, mode, cost)
         assert walk is not None
     loops, reverse = walk.loops, walk.reverse
     plan = JoinPlan(())

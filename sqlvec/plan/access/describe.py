@@ -67,4 +67,6 @@ def bloom_columns(path: physical.Path) -> tuple[str, ...]:
     """The key columns of a search as a Bloom filter line prints them."""
     if isinstance(path, physical.IndexSearch):
         return tuple(column_name(path.index, path.table, at) for at, key in enumerate(path.keys) if key.kind != "ANY")
-    return ("rowid",)
+    assert isinstance(path, physical.RowidSearch)
+    number = path.table.rowid_column
+    return (path.table.columns[number].name if number >= 0 else "rowid",)

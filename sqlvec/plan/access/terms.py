@@ -314,7 +314,7 @@ class Clause:
         term.using = expression.using
         term.sides = comparison_affinity(left.affinity, right.affinity)
         left_at = self._indexed(left, left_mask)
-        right_at = self._indexed(right, right_mask)
+        right_at = None if type(strip(right)) is FixedColumn else self._indexed(right, right_mask)
         if left_at is not None:
             self._set_left(term, left, right, left_at)
             term.operator = operator if allowed else 0

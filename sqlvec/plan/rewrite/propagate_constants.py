@@ -7,11 +7,13 @@ Follows "Constant Propagation" (the WHERE-clause optimisation) in "The SQLite Qu
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column, Compare, Expression, FixedColumn, Literal, Parameter, Unary
+from sqlvec.expr.bound import Between, Column, Compare, Expression, FixedColumn, Literal, Parameter, Unary
 from sqlvec.plan.logical import Block, Condition
 from sqlvec.values.storage import apply_affinity
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _COMPARISONS = frozenset(("=", "<", "<=", ">", ">=", "IS"))
 
@@ -63,6 +65,8 @@ def _apply(block: Block, constants: dict[tuple[int, int], tuple[Column, Expressi
         origins = {at for at, (_, _, origin) in constants.items() if origin is condition}
 
         def change(node: Expression, origins: set[tuple[int, int]] = origins) -> Expression | None:
+            if isinstance(node, Between):
+                return _in_between(node, change)
             if isinstance(node, Compare) and node.operator in _COMPARISONS:
                 return _in_comparison(node, constants, origins)
             if type(node) is Column and (node.affinity or "A") > "A":
@@ -74,6 +78,18 @@ def _apply(block: Block, constants: dict[tuple[int, int], tuple[Column, Expressi
             condition.expression = new
             changed = True
     return changed
+
+
+def _in_between(node: Between, change: Callable[[Expression], Expression | None]) -> Expression | None:
+    """BETWEEN isn't a comparison here: its operands are replaced one by one."""
+    operand, low, high = (part.replace(change) for part in (node.operand, node.low.right, node.high.right))
+    if operand is node.operand and low is node.low.right and high is node.high.right:
+        return node
+    new = node.copy()
+    new.operand = operand
+    new.low = Compare(node.low.operator, operand, low, node.low.applied, node.low.using)
+    new.high = Compare(node.high.operator, operand, high, node.high.applied, node.high.using)
+    return new  # type: ignore[no-any-return]
 
 
 def _in_comparison(node: Compare, constants: dict[tuple[int, int], tuple[Column, Expression, Condition]],

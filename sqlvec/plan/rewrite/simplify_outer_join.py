@@ -1,13 +1,14 @@
 """LEFT JOIN becomes an inner join where WHERE can't be true for a null-extended row.
 
 WHERE here includes the ON terms of inner joins.  An AND-term proves the right table's row to be real when it reads a column of it through operators
-that give NULL for NULL.  ``x IS NOT NULL`` counts as the very first term only, as in SQLite.
+that give NULL for NULL.  ``x IS NOT NULL`` and likely() count as the very first term only, as in SQLite.
 
 Follows "OUTER JOIN Strength Reduction" in "The SQLite Query Optimizer Overview" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Between, Collate, Column, Compare, Expression, IsNull
+from sqlvec.expr.bound import And, Between, Column, Compare, Expression, IsNull
+from sqlvec.plan.access.terms import strip
 from sqlvec.plan.logical import Block, FromItem
 
 _OPAQUE = frozenset(("IsNull", "IsTruth", "Or", "RowCompare", "Case", "InList", "InSubquery", "Call", "AggregateCall", "WindowCall", "Exists",
@@ -52,8 +53,8 @@ def declared_nulls(expression: Expression, item: FromItem) -> Expression:
 
 
 def _term_excludes_null_row(expression: Expression, source: int, is_first: bool, item: FromItem) -> bool:
-    while isinstance(expression, Collate):
-        expression = expression.operand
+    if is_first:
+        expression = strip(expression)
     if is_first and isinstance(expression, IsNull) and expression.negated:
         expression = expression.operand
     return _reads(expression, source, item)
