@@ -24,6 +24,7 @@ OPERATORS: dict[str, str] = {
     "Project": _ROW + "pipeline_source:open_pipeline",
     "Filter": _ROW + "pipeline_source:open_pipeline",
     "SingleRow": _ROW + "pipeline_source:open_pipeline",
+    "VectorInput": "sqlvec.exec.bridge:open_vector",
     "Aggregate": _ROW + "aggregate:open_aggregate",
     "CountRows": _ROW + "aggregate:open_count_rows",
     "WindowPass": _ROW + "window:open_window_pass",

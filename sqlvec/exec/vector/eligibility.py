@@ -1,0 +1,247 @@
+"""Can this subtree run on the vector engine?  Asked before numpy is imported: this module must not import any numpy room.
+
+``rows_of_subtree(node, context)`` gives the number of rows that the largest tree under the node holds, or None where the subtree can't be
+run: an operator, path, expression or collation that the vector engine has not.  ``weight`` says how much work per row the row engine would have with
+it: sorting and grouping cost more than filtering, so that the break-even comes earlier.
+"""
+from __future__ import annotations
+
+from sqlvec.expr import bound
+from sqlvec.plan import physical
+from sqlvec.values.text import UTF8
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlvec.exec.context import RunContext
+    from sqlvec.expr.bound import Expression
+    from sqlvec.plan.physical import Node
+
+_KNOWN_AGGREGATES = frozenset(("count", "sum", "total", "avg", "min", "max", "group_concat"))
+
+
+class Ineligible(Exception):
+    """The subtree stays on the row engine."""
+
+
+class Survey:
+    """What is found while walking a subtree: ``rows`` of its largest tree, whether it ``sorts`` (or groups), ``blocks`` (some operator reads
+    all before it gives the first row), ``has_limit`` (a LIMIT above nothing that blocks)."""
+
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self.rows = 0
+        self.sorts = False
+        self.blocks = False
+        self.has_limit = False
+
+    # --- nodes -----------------------------------------------------------------------------------------------------------------
+
+    def node(self, node: Node) -> None:
+        """Check a node and all below it; raises Ineligible."""
+        check = _NODES.get(type(node))
+        if check is None:
+            raise Ineligible
+        check(self, node)
+
+    def join(self, node: physical.Join) -> None:
+        self.expressions(node.constants)
+        for number, level in enumerate(node.levels):
+            self.level(level, number, len(node.levels))
+
+    def level(self, level: physical.Level, number: int, count: int) -> None:
+        if level.kind not in ("inner", "left") or level.rest is not None or (level.kind == "left" and number == 0):
+            raise Ineligible
+        self.expressions(level.match)
+        self.expressions(level.conditions)
+        path: Any = level.path
+        if isinstance(path, physical.QueryScan):
+            if path.outer:
+                raise Ineligible
+            self.node(path.plan)
+            return
+        if count == 1 or number == 0:
+            if not _is_full_scan(path):
+                raise Ineligible
+        elif isinstance(path, physical.AutomaticIndex):
+            self.automatic(path)
+            return
+        elif not isinstance(path, (physical.TableScan, physical.RowidSearch, physical.IndexSearch)):
+            raise Ineligible
+        else:
+            self.search(path)
+        self.table(path)
+
+    def automatic(self, path: physical.AutomaticIndex) -> None:
+        self.key_terms(path.keys)
+        if path.condition is not None:
+            self.expressions((path.condition,))
+        for using in path.using:
+            self.collation(using)
+        if isinstance(path.input, physical.QueryScan):
+            if path.input.outer:
+                raise Ineligible
+            self.node(path.input.plan)
+        elif _is_full_scan(path.input):
+            self.table(path.input)
+        else:
+            raise Ineligible
+
+    def search(self, path: Any) -> None:
+        """An inner level's search, readable as a join."""
+        if _is_full_scan(path):
+            return
+        if isinstance(path, physical.TableScan) or path.descending:
+            raise Ineligible
+        edges = [edge for edge in (path.lower, path.upper) if edge is not None]
+        for edge in edges:
+            if len(edge.expressions) != 1:
+                raise Ineligible
+            self.expressions(edge.expressions)
+        if isinstance(path, physical.RowidSearch):
+            if path.key is not None:
+                if path.key.kind != "=":
+                    raise Ineligible
+                self.key_terms((path.key,))
+            return
+        index = path.index
+        if path.null_scan is not None or index.where is not None or any(column.column < -1 for column in index.columns):
+            raise Ineligible
+        self.key_terms(path.keys)
+        for column in index.columns[:len(path.keys) + 1]:
+            self.collation(column.collation)
+        if edges:
+            column = index.columns[len(path.keys)]
+            if column.column < 0 or column.descending:
+                raise Ineligible
+
+    def key_terms(self, terms: Any) -> None:
+        for term in terms:
+            if term.kind not in ("=", "IS") or term.expression is None:
+                raise Ineligible
+            self.expressions((term.expression,))
+
+    def table(self, path: Any) -> None:
+        """A tree that will be read: stored columns only, UTF-8, no virtual tables."""
+        table = path.table
+        if table.kind != "table" or table.root < 2 and not table.without_rowid:
+            raise Ineligible
+        for number in path.used:
+            if number >= 0 and number != table.rowid_column and table.fields[number] < 0:
+                raise Ineligible
+        self.rows = max(self.rows, tree_rows(path, self.context))
+
+    def filter(self, node: physical.Filter) -> None:
+        self.expressions((node.condition,))
+        self.node(node.input)
+
+    def project(self, node: physical.Project) -> None:
+        self.expressions(node.expressions)
+        self.node(node.input)
+
+    def aggregate(self, node: physical.Aggregate) -> None:
+        self.expressions(node.keys)
+        for name in node.collations:
+            self.collation(name)
+        for call in node.aggregates:
+            function = call.function
+            if not function.builtin or function.json_args or function.kind not in _KNOWN_AGGREGATES:
+                raise Ineligible
+            self.expressions(call.arguments)
+            self.collation(call.using)
+            if call.condition is not None:
+                self.expressions((call.condition,))
+        self.blocks = True
+        self.sorts |= bool(node.keys)
+        self.node(node.input)
+
+    def sort(self, node: physical.Sort) -> None:
+        for term in node.keys:
+            self.expressions((term.expression,))
+            self.collation(term.collation)
+        self.blocks = self.sorts = True
+        self.node(node.input)
+
+    def distinct(self, node: physical.Distinct) -> None:
+        for name in node.collations:
+            self.collation(name)
+        self.sorts = True
+        self.node(node.input)
+
+    def limit(self, node: physical.Limit) -> None:
+        self.expressions([expression for expression in (node.limit, node.offset) if expression is not None])
+        outside = self.blocks
+        self.blocks = False
+        self.node(node.input)
+        if not self.blocks:
+            self.has_limit = True
+        self.blocks |= outside
+
+    def union_all(self, node: physical.UnionAll) -> None:
+        for arm in node.arms:
+            self.node(arm)
+
+    def set_operation(self, node: physical.SetOperation) -> None:
+        for name in node.collations:
+            self.collation(name)
+        self.blocks = self.sorts = True
+        self.node(node.left)
+        self.node(node.right)
+
+    # --- expressions -----------------------------------------------------------------------------------------------------------
+
+    def expressions(self, expressions: Any) -> None:
+        for expression in expressions:
+            for node in expression.walk():
+                if not is_deterministic(node):
+                    raise Ineligible
+
+    def collation(self, name: str | None) -> None:
+        found = self.context.collations.lookup(name)
+        if found is None or not found.is_builtin:
+            raise Ineligible
+
+
+def is_deterministic(node: Expression) -> bool:
+    """May this one node be evaluated in any order and any number of times?"""
+    if isinstance(node, bound.Call):
+        return node.function.builtin and node.function.deterministic
+    return not isinstance(node, bound.Raise)
+
+
+def _is_full_scan(path: Any) -> bool:
+    if isinstance(path, physical.TableScan):
+        return not path.descending
+    if isinstance(path, physical.IndexSearch):
+        return (not path.keys and path.lower is None and path.upper is None and not path.descending and path.null_scan is None
+                and path.index.where is None and all(column.column >= -1 for column in path.index.columns)
+                and (path.covering or path.index.is_table_tree))
+    return False
+
+
+_NODES: dict[type, Any] = {
+    physical.Join: Survey.join, physical.Filter: Survey.filter, physical.Project: Survey.project, physical.Aggregate: Survey.aggregate,
+    physical.Sort: Survey.sort, physical.Distinct: Survey.distinct, physical.Limit: Survey.limit, physical.UnionAll: Survey.union_all,
+    physical.SetOperation: Survey.set_operation,
+}
+
+
+def tree_rows(path: Any, context: RunContext) -> int:
+    """About how many rows the tree of a path has, by sampling it."""
+    table = path.table
+    if table.without_rowid:
+        return int(context.index_tree(table.key_index).physical_size()[1])
+    return int(context.table_tree(table).physical_size()[1])
+
+
+def survey(node: Node, context: RunContext) -> Survey | None:
+    """The survey of a subtree, or None where it stays on the row engine."""
+    if context.collations.encoding != UTF8:
+        return None
+    found = Survey(context)
+    try:
+        found.node(node)
+    except Ineligible:
+        return None
+    return found

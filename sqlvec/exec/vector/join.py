@@ -1,0 +1,453 @@
+"""Joins: one step per level, each choosing its strategy when it has seen its outer rows.
+
+A step takes the batches of the levels before it and gives batches with one more source.  It collects outer rows first; then, by how many
+there are against the size of the inner tree::
+
+    few outer rows             probe: the row engine runs this level for each of them (seeks)
+    more outer than inner      build the inner in memory, look up each outer row, in place
+    between                    build the outer, stream the inner past it, and restore the order of nested loops by one sort
+
+A step for a level without search keys multiplies (nested loops over the stored inner).  Whatever the strategy, rows leave in the order of the
+plan's nested loops, unless the caller said that order doesn't matter (``ordered`` false: counts and extremes only).
+
+A search by key columns is turned round: the KeyTerms of the path are equalities between the inner columns and expressions over earlier levels.
+The order among inner rows of equal key is that of the index: its remaining columns, then the rowid.  The inner is read in rowid order; where that
+isn't the index's order already, it is sorted.
+
+Invariants:
+
+1. NULL keys never match ('='); 'IS' keys match NULL.
+2. A left join emits the null row in the place of its outer row when no inner row passes ``match``; ``conditions`` come after.
+3. Outer rows that are kept over batches are detached from their page heaps.
+"""
+from __future__ import annotations
+
+from sqlvec.columnar.batch import ColumnBatch, StoredColumns, of_vectors
+from sqlvec.columnar.numeric import np
+from sqlvec.columnar.ordering import SortKey, sort_order
+from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values
+from sqlvec.exec.row.program import program_of
+from sqlvec.exec.vector.evaluate import Evaluator
+from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
+from sqlvec.exec.vector.lookup import Lookup
+from sqlvec.exec.vector.scan import Source, is_full_scan
+from sqlvec.expr import bound
+from sqlvec.plan import physical
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from sqlvec.exec.activation import Activation
+    from sqlvec.plan.physical import Join, Level
+
+PROBE_RATIO = 250
+SMALL_INNER = 100_000
+BLOCK = 16_384
+
+
+def run(node: Join, activation: Activation, ordered: bool = True) -> Iterator[ColumnBatch]:
+    """The rows of a Join with several levels."""
+    needs = _needs(node)
+    batches = _first_level(node.levels[0], activation, needs[0])
+    for number in range(1, len(node.levels)):
+        step = Step(node.levels, number, needs, activation, ordered)
+        batches = step.rows(batches)
+    return batches
+
+
+def _needs(node: Join) -> list[set[tuple[int, int]]]:
+    """For each level, the columns (of any source so far) that levels behind it or the output read."""
+    after = {(column.source, column.number) for column in node.columns}
+    needs: list[set[tuple[int, int]]] = []
+    for level in reversed(node.levels):
+        needs.append(set(after))
+        for expression in _level_expressions(level):
+            after |= bound.columns_of(expression)
+    needs.reverse()
+    return needs
+
+
+def _level_expressions(level: Level) -> list[Any]:
+    found = [*level.match, *level.conditions]
+    path: Any = level.path
+    key = getattr(path, "key", None)
+    terms = [key] if key is not None else list(getattr(path, "keys", ()))
+    found += [term.expression for term in terms if term.expression is not None]
+    for edge in (getattr(path, "lower", None), getattr(path, "upper", None)):
+        if edge is not None:
+            found += edge.expressions
+    if isinstance(path, physical.AutomaticIndex) and path.condition is not None:
+        found.append(path.condition)
+    return found
+
+
+def _own_columns(source: int, keys: Iterable[tuple[int, int]]) -> list[int]:
+    return sorted({number for found, number in keys if found == source})
+
+
+def _first_level(level: Level, activation: Activation, needs: set[tuple[int, int]]) -> Iterator[ColumnBatch]:
+    """The outermost level: a scan, a sub-query, or whatever path the row engine reads for us."""
+    evaluator = Evaluator(level.conditions, activation)
+    context = activation.context
+    for batch in path_batches(level, activation, needs | _condition_columns(level)):
+        if context.interrupt[0]:
+            context.check_interrupt()
+        yield evaluator.select(level.conditions, batch)
+
+
+def _condition_columns(level: Level) -> set[tuple[int, int]]:
+    found: set[tuple[int, int]] = set()
+    for expression in (*level.match, *level.conditions):
+        found |= bound.columns_of(expression)
+    return found
+
+
+def path_batches(level: Level, activation: Activation, needs: set[tuple[int, int]]) -> Iterator[ColumnBatch]:
+    """All rows of a path that doesn't depend on other levels."""
+    path: Any = level.path
+    if is_full_scan(path):
+        yield from Source(path, activation, _own_columns(path.source, needs)).batches()
+    elif isinstance(path, physical.QueryScan):
+        yield from query_batches(path, activation)
+    else:
+        yield from row_batches(path, activation, _own_columns(path.source, needs))
+
+
+def query_batches(path: physical.QueryScan, activation: Activation) -> Iterator[ColumnBatch]:
+    """The rows of a FROM sub-query under the scan's own column names."""
+    names = [(column.source, column.number) for column in path.plan.columns]
+    for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(path.plan, activation):
+        renamed = RenamedPart(batch, {(path.source, number): name for number, name in enumerate(names)})
+        yield ColumnBatch(batch.count, dict.fromkeys(renamed.names, renamed))
+
+
+class RenamedPart:
+    """A batch whose columns go by other keys."""
+
+    __slots__ = ("batch", "names")
+
+    def __init__(self, batch: ColumnBatch, names: dict[Any, Any]) -> None:
+        self.batch = batch
+        self.names = names
+
+    def column(self, key: Any) -> ColumnVector:
+        return self.batch.column(self.names[key])
+
+    def take(self, positions: Any) -> RenamedPart:
+        return RenamedPart(self.batch.take(positions), self.names)
+
+
+def row_batches(path: Any, activation: Activation, numbers: list[int]) -> Iterator[ColumnBatch]:
+    """A path read by the row engine."""
+    columns = tuple(bound.Column(path.source, number) for number in numbers)
+    rows = program_of(physical.Join((physical.Level(path),), columns)).rows(activation)
+    while True:
+        block = []
+        for row in rows:
+            block.append(row)
+            if len(block) == BLOCK:
+                break
+        if block:
+            yield of_rows(block, columns)
+        if len(block) < BLOCK:
+            return
+
+
+def of_rows(rows: list[tuple[Any, ...]], columns: tuple[bound.Column, ...]) -> ColumnBatch:
+    vectors = [from_values(values) for values in zip(*rows, strict=True)]
+    return of_vectors(len(rows), {(column.source, column.number): vector for column, vector in zip(columns, vectors, strict=True)})
+
+
+def stored(batch: ColumnBatch, keys: Iterable[Any]) -> dict[Any, ColumnVector]:
+    """Detached vectors of some columns of a batch."""
+    return {key: batch.column(key).detached() for key in keys}
+
+
+def gather_stored(blocks: list[dict[Any, ColumnVector]], keys: Iterable[Any]) -> dict[Any, ColumnVector]:
+    return {key: concatenate([block[key] for block in blocks]) for key in keys}
+
+
+class NullableColumns(StoredColumns):
+    """Stored columns where position -1 is a row of NULLs."""
+
+    __slots__ = ()
+
+    def column(self, key: Any) -> ColumnVector:
+        vector = self.vectors[key]
+        positions = self.positions
+        missing = positions < 0
+        if not vector.count:
+            return ColumnVector(len(positions), NULL, np.zeros(1, np.int64), None, None, True)
+        if not missing.any():
+            return vector.take(positions)
+        flat = vector.take(np.where(missing, 0, positions)).flat()
+        return ColumnVector(flat.count, np.where(missing, np.uint8(NULL), flat.tags).astype(np.uint8), flat.bits, flat.length, flat.heap)
+
+    def take(self, positions: Any) -> NullableColumns:
+        return NullableColumns(self.vectors, self.positions.take(positions))
+
+
+def joined(outer: ColumnBatch, outer_rows: Any, inner: StoredColumns) -> ColumnBatch:
+    """Rows of ``outer`` at ``outer_rows`` beside the inner part (already of that length)."""
+    base = outer.take(outer_rows) if outer_rows is not None else outer
+    part = BatchPart(base)
+    parts: dict[Any, Any] = dict.fromkeys(outer.parts, part)
+    parts.update(dict.fromkeys(inner.vectors, inner))
+    return ColumnBatch(base.count, parts)
+
+
+class BatchPart:
+    """A batch as a part of another."""
+
+    __slots__ = ("batch",)
+
+    def __init__(self, batch: ColumnBatch) -> None:
+        self.batch = batch
+
+    def column(self, key: Any) -> ColumnVector:
+        return self.batch.column(key)
+
+    def take(self, positions: Any) -> BatchPart:
+        return BatchPart(self.batch.take(positions))
+
+
+class Step:
+    """One inner level."""
+
+    def __init__(self, levels: tuple[Level, ...], number: int, needs: list[set[tuple[int, int]]], activation: Activation, ordered: bool) -> None:
+        self.level = level = levels[number]
+        self.activation = activation
+        self.ordered = ordered
+        self.path: Any = level.path
+        self.source = level.path.source
+        self.is_left = level.kind == "left"
+        self.earlier = {earlier.path.source for earlier in levels[:number]}
+        self.keys: InnerKeys = inner_keys(self.path)
+        conditions = [*self.keys.conditions, *level.match] if self.is_left else [*self.keys.conditions, *level.match, *level.conditions]
+        self.own = [condition for condition in conditions if bound.sources_of(condition) <= {self.source}]
+        self.pairs = [condition for condition in conditions if not bound.sources_of(condition) <= {self.source}]
+        self.after = list(level.conditions) if self.is_left else []
+        self.evaluator = Evaluator([*self.own, *self.pairs, *self.after, *self.keys.expressions], activation)
+        wanted = set(needs[number])
+        for condition in (*self.pairs, *self.after):
+            wanted |= bound.columns_of(condition)
+        self.inner_keep = [key for key in wanted if key[0] == self.source]
+        outer_wanted = {key for key in wanted if key[0] in self.earlier}
+        for expression in self.keys.expressions:
+            outer_wanted |= bound.columns_of(expression)
+        self.outer_keep = sorted(key for key in outer_wanted if key[0] in self.earlier)
+
+    # --- choosing --------------------------------------------------------------------------------------------------------------
+
+    def rows(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        if not self.keys.terms:
+            yield from self._multiply(batches)
+            return
+        inner_rows = self._inner_size()
+        blocks: list[dict[Any, ColumnVector]] = []
+        count = 0
+        limit = max(SMALL_INNER, inner_rows) if inner_rows > SMALL_INNER else 0
+        for batch in batches:
+            if not batch.count:
+                continue
+            blocks.append(stored(batch, self.outer_keep))
+            blocks[-1][None] = batch.count  # type: ignore[index,assignment]
+            count += batch.count
+            if count > limit:
+                break
+        if not count:
+            return
+        if count > limit:
+            yield from self._build_inner(self._chained(blocks, batches))
+        elif count * PROBE_RATIO < inner_rows and self.keys.can_probe:
+            yield from self._probe(blocks)
+        elif self.is_left or 2 * count > inner_rows:
+            yield from self._build_inner(self._chained(blocks, iter(())))
+        else:
+            yield from self._stream_inner(blocks, count)
+
+    def _chained(self, blocks: list[dict[Any, ColumnVector]], batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        for block in blocks:
+            yield self._as_batch(block)
+        for batch in batches:
+            if batch.count:
+                yield batch
+
+    def _as_batch(self, block: dict[Any, Any]) -> ColumnBatch:
+        vectors = {key: vector for key, vector in block.items() if key is not None}
+        return of_vectors(block[None], vectors)
+
+    def _inner_size(self) -> int:
+        path = self.keys.path
+        if isinstance(path, physical.QueryScan):
+            return SMALL_INNER
+        return resolve("sqlvec.exec.placement:tree_rows")(path, self.activation.context)  # type: ignore[no-any-return]
+
+    # --- inner side ------------------------------------------------------------------------------------------------------------
+
+    def _inner_batches(self, keep: Iterable[tuple[int, int]]) -> Iterator[ColumnBatch]:
+        """The inner's rows that pass its own conditions."""
+        needs = set(keep)
+        for condition in self.own:
+            needs |= bound.columns_of(condition)
+        needs |= {(self.source, number) for number in self.keys.numbers}
+        for batch in path_batches(physical.Level(self.keys.path), self.activation, needs):
+            if self.activation.context.interrupt[0]:
+                self.activation.context.check_interrupt()
+            yield batch
+
+    def _stored_inner(self) -> tuple[dict[Any, ColumnVector], int]:
+        order = [(self.source, number) for number in self.keys.order] if self.ordered else []
+        keep = {*self.inner_keep, *order, *[(self.source, number) for number in self.keys.numbers]}
+        blocks = []
+        count = 0
+        for batch in self._inner_batches(keep):
+            batch = self.evaluator.select(self.own, batch)
+            if batch.count:
+                blocks.append(stored(batch, keep))
+                count += batch.count
+        vectors = gather_stored(blocks, keep) if blocks else {key: concatenate([]) for key in keep}
+        if order and count:
+            vectors = self._in_index_order(vectors, order, count)
+        return vectors, count
+
+    def _in_index_order(self, vectors: dict[Any, ColumnVector], order: list[Any], count: int) -> dict[Any, ColumnVector]:
+        keys = [SortKey(vectors[key], descending, None, collation)
+                for key, (descending, collation) in zip(order, self.keys.order_terms, strict=True)]
+        positions = sort_order(keys, count)
+        if (positions[1:] > positions[:-1]).all():
+            return vectors
+        return {key: vector.take(positions) for key, vector in vectors.items()}
+
+    def _key_vectors_inner(self, vectors: dict[Any, ColumnVector]) -> list[ColumnVector]:
+        return [vectors[self.source, number] for number in self.keys.numbers]
+
+    def _key_vectors_outer(self, batch: ColumnBatch) -> list[ColumnVector]:
+        evaluator = self.evaluator
+        return [evaluator.apply(evaluator.value(term.expression, batch), term.applied) for term in self.keys.terms]
+
+    # --- strategies ------------------------------------------------------------------------------------------------------------
+
+    def _build_inner(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        vectors, count = self._stored_inner()
+        lookup = Lookup(self._key_vectors_inner(vectors), count, self.keys)
+        for batch in batches:
+            outer_rows, inner_rows = lookup.pairs(self._key_vectors_outer(batch), batch.count)
+            yield from self._emit(batch, outer_rows, vectors, inner_rows)
+
+    def _emit(self, batch: ColumnBatch, outer_rows: Any, vectors: dict[Any, ColumnVector], inner_rows: Any) -> Iterator[ColumnBatch]:
+        """Pairs of one outer batch, in order: match conditions, null rows, conditions."""
+        if not self.is_left:
+            if len(outer_rows):
+                out = joined(batch, outer_rows, StoredColumns(vectors, inner_rows))
+                yield self.evaluator.select(self.pairs, out)
+            return
+        if self.pairs and len(outer_rows):
+            out = joined(batch, outer_rows, StoredColumns(vectors, inner_rows))
+            keep = _passing(self.evaluator, self.pairs, out)
+            outer_rows, inner_rows = outer_rows.take(keep), inner_rows.take(keep)
+        seen = np.zeros(batch.count, bool)
+        seen[outer_rows] = True
+        lonely = np.flatnonzero(~seen)
+        if len(lonely):
+            outer_rows = np.concatenate([outer_rows, lonely])
+            inner_rows = np.concatenate([inner_rows, np.full(len(lonely), -1, np.int64)])
+            order = np.argsort(outer_rows, kind="stable")
+            outer_rows, inner_rows = outer_rows.take(order), inner_rows.take(order)
+        out = joined(batch, outer_rows, NullableColumns(vectors, inner_rows))
+        yield self.evaluator.select(self.after, out)
+
+    def _stream_inner(self, blocks: list[dict[Any, ColumnVector]], count: int) -> Iterator[ColumnBatch]:
+        """Build the outer, read the inner past it; all results are held and put in order at the end."""
+        outer_vectors = gather_stored(blocks, self.outer_keep)
+        outer = of_vectors(count, outer_vectors)
+        lookup = Lookup(self._key_vectors_outer(outer), count, self.keys)
+        order = [(self.source, number) for number in self.keys.order] if self.ordered else []
+        keep = {*self.inner_keep, *order}
+        held: list[dict[Any, ColumnVector]] = []
+        held_outer: list[Any] = []
+        for batch in self._inner_batches(keep):
+            vectors = [batch.column((self.source, number)) for number in self.keys.numbers]
+            inner_rows, outer_rows = lookup.pairs(vectors, batch.count)
+            if not len(inner_rows):
+                continue
+            part = batch.take(inner_rows)
+            if self.own or self.pairs:
+                pair = _paired(part, outer_vectors, outer_rows)
+                chosen = _passing(self.evaluator, [*self.own, *self.pairs], pair)
+                if len(chosen) < part.count:
+                    part, outer_rows = part.take(chosen), outer_rows.take(chosen)
+            if not part.count:
+                continue
+            if not self.ordered:
+                yield _paired(part, outer_vectors, outer_rows)
+                continue
+            held.append(stored(part, keep))
+            held_outer.append(outer_rows)
+        if not held:
+            return
+        outer_rows = np.concatenate(held_outer)
+        vectors = gather_stored(held, keep)
+        positions = self._nested_order(outer_rows, vectors, order)
+        for start in range(0, len(positions), BLOCK):
+            rows = positions[start:start + BLOCK]
+            yield joined(outer, outer_rows.take(rows), StoredColumns(vectors, rows))
+
+    def _nested_order(self, outer_rows: Any, vectors: dict[Any, ColumnVector], order: list[Any]) -> Any:
+        keys = [SortKey(ColumnVector(len(outer_rows), 1, outer_rows))]
+        keys += [SortKey(vectors[key], descending, None, collation)
+                 for key, (descending, collation) in zip(order, self.keys.order_terms, strict=True)]
+        return sort_order(keys, len(outer_rows))
+
+    def _probe(self, blocks: list[dict[Any, ColumnVector]]) -> Iterator[ColumnBatch]:
+        """Few outer rows: the row engine runs this level for each of them."""
+        outer_columns = tuple(bound.Column(source, number) for source, number in self.outer_keep)
+        columns = tuple(bound.Column(source, number) for source, number in self.inner_keep)
+        level = self.level
+        alone = physical.Level(level.path, level.kind, level.match, level.conditions)
+        program = program_of(physical.Join((alone,), columns), outer_columns)
+        activation = self.activation
+        for block in blocks:
+            batch = self._as_batch(block)
+            keys = [batch.column(key).values() for key in self.outer_keep]
+            outer_values = list(zip(*keys, strict=True)) if keys else [()] * batch.count
+            outer_rows: list[int] = []
+            found: list[tuple[Any, ...]] = []
+            for position, values in enumerate(outer_values):
+                for row in program.rows(activation, values):
+                    outer_rows.append(position)
+                    found.append(row)
+            if found:
+                inner = of_rows(found, columns) if columns else of_vectors(len(found), {})
+                vectors = {key: inner.column(key) for key in self.inner_keep}
+                yield joined(batch, np.array(outer_rows, np.int64), StoredColumns(vectors))
+
+    def _multiply(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        """No keys: every outer row with every inner row."""
+        vectors, count = self._stored_inner()
+        inner_rows = np.arange(count, dtype=np.int64)
+        for batch in batches:
+            step = max(1, BLOCK // max(1, count))
+            for start in range(0, batch.count, step):
+                part = batch.slice(start, min(batch.count, start + step)) if step < batch.count else batch
+                outer_rows = np.repeat(np.arange(part.count, dtype=np.int64), count)
+                yield from self._emit(part, outer_rows, vectors, np.tile(inner_rows, part.count))
+
+
+def _passing(evaluator: Evaluator, conditions: list[Any], batch: ColumnBatch) -> Any:
+    """Positions of the rows that pass all conditions."""
+    numbered = ColumnVector(batch.count, 1, np.arange(batch.count, dtype=np.int64))
+    batch.vectors["position"] = numbered
+    return evaluator.select(conditions, batch).column("position").bits
+
+
+def _paired(inner: ColumnBatch, outer_vectors: dict[Any, ColumnVector], outer_rows: Any) -> ColumnBatch:
+    """Inner rows of a batch beside stored outer rows."""
+    part = BatchPart(inner)
+    other = StoredColumns(outer_vectors, outer_rows)
+    parts: dict[Any, Any] = dict.fromkeys(inner.parts, part)
+    parts.update(dict.fromkeys(outer_vectors, other))
+    return ColumnBatch(inner.count, parts)
