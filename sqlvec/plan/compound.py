@@ -12,9 +12,9 @@ from sqlvec.expr import bound
 from sqlvec.parse import ast
 from sqlvec.plan.comparison import BINARY
 from sqlvec.plan.expressions import bind_all, bind_expression
-from sqlvec.plan.logical import Compound, ValuesQuery
+from sqlvec.plan.logical import Block, Compound, ValuesQuery
 from sqlvec.plan.scope import Scope
-from sqlvec.plan.select import bind_core, bind_limit, integer_of, order_term, strip_collate
+from sqlvec.plan.select import bind_core, bind_limit, finish_functions, integer_of, order_term, strip_collate
 from sqlvec.schema.catalog import fold
 
 TYPE_CHECKING = False
@@ -27,15 +27,31 @@ COMPOUND_LIMIT = 500
 ORDER_LIMIT = 2000
 
 
-def bind_values(node: ast.Values, binding: Binding, parent: Scope | None, frame: Frame) -> ValuesQuery:
-    """VALUES (...), (...)"""
-    scope = Scope(binding, parent, frame)
-    rows = [bind_all(row, scope) for row in node.rows]
-    for row in rows:
-        if len(row) != len(rows[0]):
+def bind_values(node: ast.Values, binding: Binding, parent: Scope | None, frame: Frame) -> Query:
+    """VALUES (...), (...); rows with aggregates or window functions make it a compound of SELECTs without FROM."""
+    rows = []
+    scopes = []
+    for row in node.rows:
+        scope = Scope(binding, parent, frame)
+        scope.allow_aggregates = scope.allow_windows = True
+        scope.clause = "result"
+        rows.append(bind_all(row, scope))
+        scopes.append(scope)
+    for bound_row in rows:
+        if len(bound_row) != len(rows[0]):
             raise errors.values_arity()
-    query = ValuesQuery(binding.number(node), rows)
-    query.names = tuple([f"column{number + 1}" for number in range(len(rows[0]))])
+    number = binding.number(node)
+    names = tuple([f"column{position + 1}" for position in range(len(rows[0]))])
+    if any(scope.aggregates or scope.windows for scope in scopes):
+        arms: list[Query] = []
+        for bound_row, scope in zip(rows, scopes, strict=True):
+            block = Block(number)
+            block.result, block.names = bound_row, names
+            finish_functions(block, scope)
+            arms.append(block)
+        return arms[0] if len(arms) == 1 else make_compound(arms, ["UNION ALL"] * (len(arms) - 1), binding)
+    query = ValuesQuery(number, rows)
+    query.names = names
     return query
 
 

@@ -193,7 +193,9 @@ def query_source(item: FromItem, query: Query, names: tuple[str, ...], scope: Sc
 
 
 def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
-    """``(a JOIN b ...)`` that cannot be part of the list around it: a SELECT * whose table names stay visible."""
+    """``(a JOIN b ...)`` that cannot be part of the list around it: a SELECT of all columns whose table names stay visible.
+
+    Before the columns of a table come those that USING merges with the next one; the merged ones alone answer to unqualified names."""
     binding = scope.binding
     frame = Frame(scope.frame)
     inner = Scope(binding, scope.parent, frame)
@@ -204,18 +206,24 @@ def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
     names: list[str] = []
     origins: list[tuple[str | None, str, str]] = []
     hides: set[int] = set()
-    for source in inner.sources:
+    for at, source in enumerate(inner.sources):
+        following = inner.sources[at + 1].using if at + 1 < len(inner.sources) else ()
+        for key in following:
+            origins.append((None, "", key))
+            results.append(merged_by_name(key, inner))
+            names.append(getattr(results[-1], "name", "") or key)
         for number in range(source.column_count()):
             if source.table is not None and source.table.columns[number].hidden:
                 continue
             name = source.column_name(number)
-            if fold(name) in source.using or number in source.hides:
+            key = fold(name) if source.origins is None else source.origins[number][2]
+            if key in source.using or key in following or number in source.hides:
                 hides.add(len(results))
-            origins.append(source.origins[number] if source.origins is not None else (source.schema, source.key, fold(name)))
-            results.append(merged_column(source, number, inner))
+            origins.append(source.origins[number] if source.origins is not None else (source.schema, source.key, key))
+            results.append(source.column(number))
             names.append(name)
     block.result = tuple(results)
-    block.names = tuple(names)
+    block.names = unique_names(tuple(names))
     inner.clause = "WHERE"
     block.conditions = bind_conditions(pending, inner)
     item = _new_item("", node.alias, scope)
@@ -272,6 +280,8 @@ def join_conditions(items: list[ast.JoinItem], scope: Scope) -> list[PendingCond
         assert source.item is not None
         names = [name.text for name in item.using] if item.using is not None else None
         if item.join & ast.JOIN_NATURAL:
+            if item.on is not None or item.using is not None:
+                raise errors.natural_with_condition()
             names = _common_columns(scope, position)
         if names is not None:
             keys = []
@@ -311,7 +321,7 @@ def _using_term(name: str, scope: Scope, position: int) -> Expression:
     lefts = [source for source in scope.sources[:position] if source.find(key) is not None]
     if right_number is None or not lefts:
         raise errors.cannot_join_using(name)
-    first: Expression = merged_column(lefts[0], lefts[0].find(key), scope)  # type: ignore[arg-type]
+    first: Expression = lefts[0].column(lefts[0].find(key))  # type: ignore[arg-type]
     if any(source.item.left_of_right for source in scope.sources[:position]):  # type: ignore[union-attr]
         values = [first]
         for other in lefts[1:]:
@@ -323,21 +333,23 @@ def _using_term(name: str, scope: Scope, position: int) -> Expression:
     return compare("=", first, right.column(right_number))
 
 
+def merged_by_name(name: str, scope: Scope) -> Expression:
+    """The value of a USING column: what its unqualified name means in this scope."""
+    saved = scope.parent
+    scope.parent = None
+    try:
+        return resolve("sqlvec.plan.scope:resolve_column")(ast.ColumnRef(None, None, ast.Name(name, (0, 0)), (0, 0)), scope)  # type: ignore[no-any-return]
+    finally:
+        scope.parent = saved
+
+
 def merged_column(source: Source, number: int, scope: Scope) -> Expression:
-    """A column as ``*`` shows it: where later RIGHT or FULL joins share it by USING, the merged value."""
-    key = fold(source.column_name(number))
-    if source.nullable and key not in source.using:
-        at = scope.sources.index(source) if source in scope.sources else len(scope.sources)
-        if any(key in later.using and later.join & ast.JOIN_RIGHT for later in scope.sources[at + 1 :]):
-            name = ast.Name(source.column_name(number), (0, 0))
-            saved = scope.parent
-            scope.parent = None
-            try:
-                return resolve("sqlvec.plan.scope:resolve_column")(ast.ColumnRef(None, None, name, (0, 0)), scope)  # type: ignore[no-any-return]
-            except errors.SqlError:
-                return source.column(number)
-            finally:
-                scope.parent = saved
+    """A column as ``*`` shows it: left of a RIGHT or FULL join, a column that later joins share by USING has its merged value."""
+    if source.item is not None and source.item.left_of_right:
+        key = fold(source.column_name(number))
+        at = scope.sources.index(source)
+        if any(key in later.using for later in scope.sources[at + 1 :]):
+            return merged_by_name(source.column_name(number), scope)
     return source.column(number)
 
 
@@ -381,23 +393,28 @@ def expand_star(scope: Scope, table: ast.Name | None) -> list[tuple[Expression, 
             if source.table is not None and source.table.columns[number].hidden:
                 continue
             name = source.column_name(number)
-            if key is not None and source.key != key:
-                if source.origins is None or source.origins[number][1] != key:
+            if key is not None:
+                if key != (source.key if source.origins is None else source.origins[number][1]):
                     continue
-            elif key is None and (fold(name) in source.using or number in source.hides):
+            elif number in source.hides or (fold(name) if source.origins is None else source.origins[number][2]) in source.using:
                 continue
             matched = True
-            _check_twins(source, name, scope)
-            found.append((merged_column(source, number, scope) if key is None else source.column(number), name, source))
+            _check_twins(source, number, name, scope)
+            found.append((merged_column(source, number, scope), name, source))
     if not matched:
         raise errors.no_such_table(table.text) if table is not None else errors.no_tables_specified()
     return found
 
 
-def _check_twins(source: Source, name: str, scope: Scope) -> None:
-    """Two items of one name make the columns of ``*`` ambiguous."""
-    if source.key and any(other is not source and other.key == source.key and other.schema == source.schema and other.find(fold(name)) is not None
-                          for other in scope.sources):
+def _check_twins(source: Source, number: int, name: str, scope: Scope) -> None:
+    """Two items of one name make the columns of ``*`` ambiguous; a lone nested join is asked by unqualified names."""
+    if source.origins is not None:
+        wanted = source.origins[number][2]
+        if len(scope.sources) == 1 and sum(origin[2] == wanted and at not in source.hides for at, origin in enumerate(source.origins)) > 1:
+            raise errors.ambiguous_column(wanted)
+        return
+    if source.key and any(other is not source and other.key == source.key and other.schema == source.schema and other.origins is None
+                          and other.find(fold(name)) is not None and fold(name) not in other.using for other in scope.sources):
         item = source.item
         shown = (item.alias or item.name) if item is not None else source.key
         raise errors.ambiguous_column(f"{source.schema or '*'}.{shown}.{name}")

@@ -108,8 +108,6 @@ def _placement(function: Any, node: ast.FunctionCall, scope: Scope) -> errors.Sq
     if function.is_window:
         return errors.misuse_of_function("window", name, offset)
     if function.is_aggregate:
-        if not scope.allow_aggregates:
-            return errors.misuse_of_function("aggregate", name, offset)
         return None
     if node.filter is not None:
         return errors.filter_on_scalar(name, offset)
@@ -145,13 +143,17 @@ def _scalar(function: Any, arguments: tuple[Expression, ...], scope: Scope) -> E
 
 
 def _aggregate(node: ast.FunctionCall, function: Any, scope: Scope) -> Expression:
+    if scope.in_aggregate:
+        raise errors.misuse_of_function("aggregate", node.name.text, scope.binding.offset(node))
     saved = scope.allow_aggregates, scope.allow_windows
     scope.allow_aggregates = scope.allow_windows = False
+    scope.in_aggregate = True
     try:
         arguments = tuple([bind_expression(argument, scope) for argument in node.args])
         condition = bind_expression(node.filter, scope) if node.filter is not None else None
     finally:
         scope.allow_aggregates, scope.allow_windows = saved
+        scope.in_aggregate = False
     if node.distinct and len(arguments) != 1:
         raise errors.distinct_arguments()
     using = BINARY
@@ -159,15 +161,18 @@ def _aggregate(node: ast.FunctionCall, function: Any, scope: Scope) -> Expressio
         using = scope.binding.need_collation(arguments[0].collation or BINARY)
     call = bound.AggregateCall(function, arguments, node.distinct, condition, using, node.star or not arguments)
     owner = _owner(arguments, condition, scope)
+    if owner is scope and not scope.allow_aggregates:
+        raise errors.misuse_of_function("aggregate", node.name.text, scope.binding.offset(node))
     if owner is not scope:
         if not owner.allow_aggregates:
-            raise errors.misuse_of_aggregate(function.name, scope.binding.offset(node))
+            raise errors.misuse_of_aggregate(node.name.text, scope.binding.offset(node))
         at: Scope | None = scope
         while at is not None and at is not owner:
             at.has_inner_aggregates = True
             at = at.parent
         owner.has_inner_aggregates = True
     call.owner = id(owner)
+    scope.binding.written[id(call)] = node.name.text
     owner.aggregates.append((owner.clause, call))
     return inherit(call, *arguments)  # type: ignore[no-any-return]
 

@@ -59,6 +59,7 @@ class Binding:
         self.in_trigger = False
         self.trigger_name: str | None = None
         self.shared: dict[Any, Any] = {}        # CTE bodies bound already
+        self.written: dict[int, str] = {}       # names of aggregates as written, by id of the call
 
     def offset(self, node: ast.Node) -> int | None:
         """Where an error at ``node`` is reported."""
@@ -242,7 +243,7 @@ def _resolve_here(node: ast.ColumnRef, key: str, at: Scope, scope: Scope) -> Exp
         if table_key is None and source.qualified_only:
             continue
         for number in _numbers_in(source, key, table_key, schema_key):
-            if matches and table_key is None and key in source.using:
+            if matches and key in source.using:
                 if source.join & 24 == 16:                       # RIGHT: the right operand's value is the merged one
                     matches = [(source, number)]
                     merged = []
@@ -276,8 +277,9 @@ def _numbers_in(source: Source, key: str, table_key: str | None, schema_key: str
         if source.key != table_key:
             return [n for n, (schema, table, column) in enumerate(source.origins)
                     if column == key and table == table_key and (schema_key is None or schema == schema_key)]
-    if table_key is not None and (source.key != table_key or (schema_key is not None and source.schema != schema_key)):
-        return []
+    if table_key is not None and (source.key != table_key or (schema_key is not None and source.schema != schema_key
+                                                              and (source.item is not None or source.table is None))):
+        return []                       # a declaration's own table ignores the schema qualifier
     number = source.find(key)
     return [] if number is None else [number]
 
@@ -331,7 +333,7 @@ def _alias(node: ast.ColumnRef, key: str, at: Scope, scope: Scope) -> Expression
         kind = contains(expression)
         if "aggregate" in kind and not scope.allow_aggregates:
             raise errors.misuse_of_aliased_aggregate(alias) if at is not scope or scope.clause != "WHERE" else errors.misuse_of_aggregate(
-                _aggregate_name(expression), scope.binding.offset(node))
+                _aggregate_name(expression, scope.binding), scope.binding.offset(node))
         if "window" in kind and not (scope.allow_windows and at is scope):
             raise errors.misuse_of_aliased_window(alias)
         if isinstance(expression, Row):
@@ -353,10 +355,10 @@ def _note_outer(expression: Expression, scope: Scope, at: Scope) -> None:
                 frame = frame.parent
 
 
-def _aggregate_name(expression: Expression) -> str:
+def _aggregate_name(expression: Expression, binding: Binding) -> str:
     for node in expression.walk():
         if type(node).__name__ == "AggregateCall":
-            return node.function.name  # type: ignore[attr-defined, no-any-return]
+            return binding.written.get(id(node), "")
     return ""
 
 

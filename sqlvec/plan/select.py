@@ -83,6 +83,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     if core.where is not None:
         block.conditions = [Condition(part) for part in split_and(bind_expression(core.where, scope))]
     block.conditions += bind_conditions(pending, scope)
+    _check_join_conditions(block)
     _bind_table_arguments(core, scope)
     if select is not None and select.order_by:
         scope.clause = "ORDER BY"
@@ -95,8 +96,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     scope.allow_aggregates = scope.allow_windows = False
     if not core.from_ and any(isinstance(column, ast.Star) for column in core.columns):
         raise errors.no_tables_specified()
-    _finish_aggregates(block, scope)
-    block.windows = _distinct_windows(scope)
+    finish_functions(block, scope)
     if len(block.from_items) > 64:
         raise errors.too_many_join_tables()
     return block, scope
@@ -153,6 +153,18 @@ def result_name(column: ast.ResultColumn, expression: Expression, scope: Scope) 
         elif isinstance(expression, bound.Call):
             return node.column.text
     return column.text
+
+
+def _check_join_conditions(block: Block) -> None:
+    """An ON clause that decides about NULL rows must not read tables to its right."""
+    has_right = any(item.right for item in block.from_items)
+    if not has_right and not any(item.left for item in block.from_items):
+        return
+    places = {item.source: place for place, item in enumerate(block.from_items)}
+    for condition in block.conditions:
+        source = condition.outer_on if condition.outer_on is not None else (condition.inner_on if has_right else None)
+        if source is not None and any(places.get(read, -1) > places[source] for read in bound.sources_of(condition.expression)):
+            raise errors.on_refers_right()
 
 
 def _bind_table_arguments(core: ast.SelectCore, scope: Scope) -> None:
@@ -250,13 +262,19 @@ def _bind_group_by(terms: list[ast.Node], block: Block, scope: Scope) -> tuple[E
 # --- aggregates and windows ------------------------------------------------------------------------------------------------------------------
 
 
+def finish_functions(block: Block, scope: Scope) -> None:
+    """Note the aggregates and window functions that the scope collected."""
+    _finish_aggregates(block, scope)
+    block.windows = _distinct_windows(scope)
+
+
 def _finish_aggregates(block: Block, scope: Scope) -> None:
     """Settle whether this is an aggregate query, and list its aggregates: result list, ORDER BY, HAVING."""
     in_result = any(clause in ("result", "HAVING") for clause, _ in scope.aggregates)
     block.is_aggregate = block.group_by is not None or in_result
     if not block.is_aggregate:
         if scope.aggregates:
-            raise errors.misuse_of_aggregate(scope.aggregates[0][1].function.name)
+            raise errors.misuse_of_aggregate(scope.binding.written[id(scope.aggregates[0][1])])
         return
     seen = set()
     for wanted in ("result", "ORDER BY", "HAVING", "GROUP BY"):
