@@ -350,6 +350,10 @@ def table_locked(table: str) -> SqlError:
     return SqlError(LOCKED, f"database table is locked: {table}")
 
 
+def table_locked_plain() -> SqlError:
+    return SqlError(LOCKED, "database table is locked")
+
+
 def readonly(extended: int = READONLY) -> SqlError:
     return SqlError(READONLY, "attempt to write a readonly database", extended)
 

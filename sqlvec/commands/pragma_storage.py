@@ -59,7 +59,7 @@ def auto_vacuum(call: PragmaCall) -> Rows:
 def incremental_vacuum(call: PragmaCall) -> Rows:
     if call.read().auto_vacuum:
         count = call.integer() if call.value is not None else 0
-        resolve("sqlvec.pages.pointer_map:incremental_vacuum")(call.write(), count)
+        resolve("sqlvec.pages.auto_vacuum:incremental_vacuum")(call.write(), count)
     return None
 
 

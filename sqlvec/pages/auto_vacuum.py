@@ -218,3 +218,11 @@ def incremental_step(pager: Pager) -> bool:
         pager.failed = True
         raise
     return True
+
+
+def incremental_vacuum(pager: Pager, steps: int = 0) -> int:
+    """``PRAGMA incremental_vacuum(steps)`` (0 or less: all); returns the number of pages given back."""
+    done = 0
+    while (steps <= 0 or done < steps) and incremental_step(pager):
+        done += 1
+    return done

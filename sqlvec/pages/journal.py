@@ -25,8 +25,6 @@ from sqlvec.pages.freelist import finish_auto_vacuum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlvec.pages.pager import Pager
     from sqlvec.pages.vfs import OsFile
 
@@ -241,49 +239,6 @@ def commit(pager: Pager) -> None:
         return
     prepare_commit(pager)
     finish_commit(pager)
-
-
-def commit_together(pagers: Sequence[Pager]) -> None:
-    """Commit several files as one, by a super-journal next to the first (the main database)."""
-    main = pagers[0]
-    journalled = [
-        pager
-        for pager in pagers
-        if pager.file is not None and pager.wal is None and pager.mode not in ("memory", "off") and (pager.changed or pager.was_cut)
-    ]
-    if main.file is None or len(journalled) < 2 or main.synchronous == 0:
-        for pager in pagers:
-            pager.commit()
-        return
-    for pager in pagers:
-        if pager.failed:
-            raise errors.misuse()
-    for pager in journalled:
-        pager.lock_exclusive()
-    vfs = main.vfs
-    while True:
-        letters = vfs.random_bytes(4).hex().upper()
-        name = f"{main.path}-mj{letters[:6]}9{letters[6:]}"
-        if not vfs.exists(name):
-            break
-    file = vfs.open(name, create=True, mode_of=main.path)
-    try:
-        file.write(0, b"".join(f"{pager.path}-journal".encode("utf-8", "surrogateescape") + b"\0" for pager in journalled))
-        file.sync()
-        vfs.sync_directory(name)
-        for pager in journalled:
-            prepare_commit(pager, name)
-    except BaseException:
-        file.close()
-        vfs.delete(name)
-        raise
-    file.close()
-    vfs.delete(name, sync_directory=True)
-    for pager in pagers:
-        if pager in journalled:
-            finish_commit(pager)
-        else:
-            pager.commit()
 
 
 def _finalise(pager: Pager) -> None:

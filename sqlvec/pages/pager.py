@@ -99,6 +99,9 @@ class Pager:
         self.wal_autocheckpoint = 1000
         self.pending_encoding = "utf-8"
         self.pending_auto_vacuum = 0
+        self.pending_page_size = 0
+        self.mmap_size = 0
+        self.skip_log_once = False
         self.reshape(DEFAULT_PAGE_SIZE, 0)
 
     @classmethod
@@ -192,23 +195,6 @@ class Pager:
         """``delete``, ``truncate``, ``persist``, ``memory``, ``off`` or ``wal``."""
         return self.mode
 
-    def set_journal_mode(self, mode: str) -> str:
-        """``PRAGMA journal_mode``: returns the mode in force afterwards (outside of transactions)."""
-        if self.file is None:
-            if mode in ("memory", "off"):
-                self.mode = mode
-            return self.mode
-        if mode == self.mode:
-            return mode
-        if "wal" in (mode, self.mode):
-            return resolve("sqlvec.pages.wal:switch_mode")(self, mode)  # type: ignore[no-any-return]
-        if self.in_write:
-            return self.mode
-        if self.mode in ("persist", "truncate") and mode in ("delete", "memory", "off"):
-            resolve("sqlvec.pages.journal:remove_leftover")(self)
-        self.mode = mode
-        return mode
-
     def set_page_size(self, page_size: int, reserved: int = -1) -> bool:
         """Choose the page size of a database that has no page yet."""
         if page_size < 512 or page_size > 65536 or page_size & (page_size - 1) or self.page_count:
@@ -288,14 +274,21 @@ class Pager:
         if self.version_bytes is not None:
             self.data_version += 1
         self.drop_cache()
+        if (len(head) == 100 and head[19] == 2) or self._has_log():
+            if not self.skip_log_once and not self.immutable:
+                self.reshape_from(head)
+                resolve("sqlvec.pages.wal:open_log")(self)
+                return
         self._read_header(head, size)
         self.version_bytes = version
 
+    def reshape_from(self, head: bytes) -> None:
+        """Take the page size from a file header."""
+        header = FileHeader(head)
+        self.reshape(header.page_size, header.reserved)
+
     def _read_header(self, head: bytes, size: int) -> None:
         header = FileHeader(head)
-        if header.read_version == 2:
-            self._enter_wal(header)
-            return
         if header.write_version > 2:
             self.read_only = True
         self.reshape(header.page_size, header.page_size - header.usable)
@@ -307,8 +300,20 @@ class Pager:
             raise errors.corrupt()
         self.page_count = count
 
-    def _enter_wal(self, header: FileHeader) -> None:
-        raise errors.cannot_open()
+    def _has_log(self) -> bool:
+        """A log file next to the database; next to an empty database it is a leftover, and goes."""
+        assert self.path is not None and self.file is not None
+        if self.vfs.size(self.path + "-wal") < 0:
+            return False
+        if self.file.size() == 0:
+            if not self.read_only:
+                self.vfs.delete(self.path + "-wal")
+            return False
+        return True
+
+    def reenter(self) -> None:
+        """After a change of the journal mode: what ``begin_read`` does for the first reader."""
+        self._enter_file()
 
     def drop_cache(self) -> None:
         """Forget every page image and everything derived from them."""
@@ -553,14 +558,6 @@ class Pager:
             self.nodes.pop(page_no, None)
         self.page_count = count
         self.was_cut = True
-
-    def incremental_vacuum(self, steps: int = 0) -> int:
-        """``PRAGMA incremental_vacuum(steps)`` (0: all); returns the number of pages given back."""
-        step = resolve("sqlvec.pages.auto_vacuum:incremental_step")
-        done = 0
-        while (steps <= 0 or done < steps) and step(self):
-            done += 1
-        return done
 
     def replace_page(self, page_no: int) -> bytearray:
         """A page whose old content no longer matters, zeroed for changing."""

@@ -1,0 +1,103 @@
+"""``PRAGMA journal_mode``: between the rollback-journal modes a choice of the connection, to and from WAL a change of the file."""
+from __future__ import annotations
+
+from sqlvec import errors
+from sqlvec.pages.file_locks import EXCLUSIVE, NONE, SHARED
+from sqlvec.pages.journal import remove_leftover
+from sqlvec.pages.wal import open_log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlvec.pages.pager import Pager
+
+
+def set_journal_mode(pager: Pager, mode: str, autocommit: bool = True) -> str:
+    """Change the mode and return the one in force afterwards.
+
+    A memory database knows only MEMORY and OFF.  Nothing changes within a write transaction; to or from WAL not within any.
+    """
+    if pager.file is None:
+        if mode in ("memory", "off") and not pager.in_write:
+            pager.mode = mode
+        return pager.mode
+    # find out what the file is before deciding
+    pager.begin_read()
+    pager.end_read()
+    if mode == pager.mode:
+        return mode
+    if mode == "wal" or pager.mode == "wal":
+        if not autocommit or pager.in_write:
+            raise errors.plain(f"cannot change {'into' if mode == 'wal' else 'out of'} wal mode from within a transaction")
+        if mode == "wal":
+            _enter(pager)
+        else:
+            _leave(pager, mode)
+        return pager.mode
+    if pager.in_write:
+        return pager.mode
+    if pager.mode in ("persist", "truncate") and mode in ("delete", "memory", "off"):
+        remove_leftover(pager)
+    pager.mode = mode
+    return mode
+
+
+def _stamp_version(pager: Pager, version: int) -> None:
+    pager.begin_write()
+    try:
+        page = pager.write(1)
+        page[18] = page[19] = version
+        pager.commit()
+    except BaseException:
+        pager.rollback()
+        raise
+
+
+def _enter(pager: Pager) -> None:
+    """Into WAL: the version bytes change through an ordinary transaction, then the log opens."""
+    if pager.read_only:
+        return
+    _stamp_version(pager, 2)
+    lock = pager.lock
+    assert lock is not None
+    if lock.level < SHARED:
+        lock.lock(SHARED)
+    try:
+        open_log(pager)
+    except BaseException:
+        if pager.readers == 0:
+            lock.unlock(NONE)
+        raise
+    if pager.readers == 0:
+        pager.wal.end_read()
+
+
+def _leave(pager: Pager, mode: str) -> None:
+    """Out of WAL: alone on the file, transfer the log, delete it, and write the version bytes the old way."""
+    lock = pager.lock
+    assert lock is not None
+    wal = pager.wal
+    if wal.reader >= 0:
+        wal.end_read()
+    if not lock.lock(EXCLUSIVE):
+        lock.unlock(SHARED)
+        if pager.readers:
+            wal.begin_read()
+        raise errors.busy()
+    wal.close()
+    pager.wal = None
+    if pager.vfs.exists(wal.path):
+        raise errors.busy()
+    pager.mode = mode
+    lock.lock(SHARED)
+    pager.drop_cache()
+    pager.version_bytes = None
+    pager.page_count = 0
+    readers, pager.readers = pager.readers, 0
+    try:
+        pager.skip_log_once = True
+        _stamp_version(pager, 1)
+    finally:
+        pager.skip_log_once = False
+        pager.readers = readers
+        if readers:
+            pager.reenter()
