@@ -327,6 +327,10 @@ def raised(message: str, action: str) -> SqlError:
     return error
 
 
+def series_start_missing() -> SqlError:
+    return plain('first argument to "generate_series()" missing or unusable')
+
+
 # --- files -----------------------------------------------------------------------------------------------------------------------
 
 

@@ -56,6 +56,16 @@ def find(tree: Any, path: str) -> Any:
     return tree
 
 
+def trace(tree: Any, path: str) -> list[tuple[Any, Any]]:
+    """The steps of a path that leads somewhere: (quoted key or index, node) each."""
+    steps = []
+    position = 1
+    while position < len(path):
+        tree, position, place = _step(tree, path, position)
+        steps.append((place, tree))
+    return steps
+
+
 def _simple_steps(path: str) -> tuple[str, ...] | None:
     """The keys (quoted) of a path of plain names only: ``$.a.b``; None for others."""
     parts = path.split(".")
