@@ -140,14 +140,20 @@ def _is_truth_name(node: ast.Node, found: Expression) -> bool:
 def compare_operands(operator: str, left: Expression, right: Expression, scope: Scope) -> Expression:
     """A comparison of single values or of row values."""
     if type(left) is Row or type(right) is Row:
-        lefts = left.items if type(left) is Row else (left,)
-        rights = right.items if type(right) is Row else (right,)
-        if len(lefts) != len(rights):
-            raise errors.row_value_misused()
-        parts = tuple([_checked(compare("=" if operator not in ("IS", "IS NOT") else "IS", a, b), scope)
-                       for a, b in zip(lefts, rights, strict=True)])
-        return bound.RowCompare(operator, parts)
+        kind = "IS" if operator in ("IS", "IS NOT") else "="
+        return bound.RowCompare(operator, tuple([_checked(compare(kind, a, b), scope) for a, b in _pairs(left, right)]))
     return _checked(compare(operator, left, right), scope)
+
+
+def _pairs(left: Expression, right: Expression) -> list[tuple[Expression, Expression]]:
+    """The pairs that a comparison of row values compares, nested rows taken apart."""
+    if type(left) is not Row or type(right) is not Row:
+        if type(left) is Row or type(right) is Row:
+            raise errors.row_value_misused()
+        return [(left, right)]
+    if len(left.items) != len(right.items):
+        raise errors.row_value_misused()
+    return [pair for a, b in zip(left.items, right.items, strict=True) for pair in _pairs(a, b)]
 
 
 def _checked(comparison: bound.Compare, scope: Scope) -> bound.Compare:
@@ -289,6 +295,8 @@ def _row_in_list(operand: Row, items: list[Expression], negated: bool, scope: Sc
     comparisons = []
     for item in items:
         parts = item.items if type(item) is Row else (item,)
+        for part in (*operand.items, *parts):
+            _single(part)
         if len(parts) != width:
             raise errors.in_element_terms(len(parts), width)
         pairs = []
@@ -337,6 +345,8 @@ def in_subquery(operand: Expression, subquery: bound.Subquery, negated: bool, sc
     results = subquery.query.results()
     if len(results) != len(operands):
         raise errors.subselect_columns(len(results), len(operands))
+    for part in operands:
+        _single(part)
     applied = tuple([applied_affinity(left.affinity, right.affinity) for left, right in zip(operands, results, strict=True)])
     using = tuple([scope.binding.need_collation(pair_collation(left, right)) for left, right in zip(operands, results, strict=True)])
     return inherit(bound.InSubquery(operands, subquery, negated, applied, using), *operands)
@@ -361,7 +371,7 @@ def _scalar_select(node: ast.ScalarSelect, scope: Scope) -> Expression:
 
 
 def _row_value(node: ast.RowValue, scope: Scope) -> Expression:
-    return Row(tuple([bind_expression(item, scope) for item in node.items]))
+    return Row(tuple([bind_operand(item, scope) for item in node.items]))
 
 
 def _function_call(node: ast.FunctionCall, scope: Scope) -> Expression:
