@@ -62,8 +62,8 @@ def _cut(shell: Shell, text: str, column: int) -> list[str]:
     asked = shell.widths[column] if column < len(shell.widths) else 0
     limit = abs(asked) or shell.wrap
     lines: list[str] = []
-    for part in text.replace("\r\n", "\n").split("\n") if "\n" in text or "\t" in text or "\r" in text else [text]:
-        part = _expand_tabs(part)
+    for raw in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        part = _expand_tabs(raw)
         if limit <= 0 or len(part) <= limit:
             lines.append(part)
             continue

@@ -50,7 +50,9 @@ class Shell:
         self.prompts: list[str] = []
         self.switches: dict[str, bool] = {}  # of .dbconfig, those that no session setting holds
         self.session: Session | None = None
-        self.sessions: list[Any] = []
+        self.sessions: list[Any] = []  # of .connection
+        self.current = 0
+        self.edited: str | None = None
         self.out = Output(1)
         self.mode = "list"
         self.saved_mode: tuple[Any, ...] | None = None
