@@ -62,7 +62,7 @@ class Survey:
             self.node(path.plan)
             return
         if count == 1 or number == 0:
-            if not _is_full_scan(path):
+            if not _is_full_scan(path) and not _is_index_order_scan(path):
                 raise Ineligible
         elif isinstance(path, physical.AutomaticIndex):
             self.automatic(path)
@@ -218,6 +218,12 @@ def _is_full_scan(path: Any) -> bool:
                 and path.index.where is None and all(column.column >= -1 for column in path.index.columns)
                 and (path.covering or path.index.is_table_tree))
     return False
+
+
+def _is_index_order_scan(path: Any) -> bool:
+    return (isinstance(path, physical.IndexSearch) and not path.keys and path.lower is None and path.upper is None and not path.descending
+            and path.null_scan is None and not path.covering and not path.index.is_table_tree and not path.table.without_rowid
+            and path.index.where is None and all(column.column >= -1 for column in path.index.columns))
 
 
 _NODES: dict[type, Any] = {

@@ -30,7 +30,7 @@ from sqlvec.exec.row.program import program_of
 from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
 from sqlvec.exec.vector.lookup import Lookup
-from sqlvec.exec.vector.scan import Source, is_full_scan
+from sqlvec.exec.vector.scan import IndexOrder, Source, is_full_scan, is_index_order_scan, table_scan_of
 from sqlvec.expr import bound
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
@@ -46,19 +46,20 @@ if TYPE_CHECKING:
 PROBE_RATIO = 250
 SMALL_INNER = 100_000
 BLOCK = 16_384
+COLLECTED = 400_000
 
 
 def run(node: Join, activation: Activation, ordered: bool = True) -> Iterator[ColumnBatch]:
     """The rows of a Join with several levels."""
-    needs = _needs(node)
-    batches = _first_level(node.levels[0], activation, needs[0])
+    needs = level_needs(node)
+    batches = first_level(node.levels[0], activation, needs[0])
     for number in range(1, len(node.levels)):
         step = Step(node.levels, number, needs, activation, ordered)
         batches = step.rows(batches)
     return batches
 
 
-def _needs(node: Join) -> list[set[tuple[int, int]]]:
+def level_needs(node: Join) -> list[set[tuple[int, int]]]:
     """For each level, the columns (of any source so far) that levels behind it or the output read."""
     after = {(column.source, column.number) for column in node.columns}
     needs: list[set[tuple[int, int]]] = []
@@ -88,14 +89,66 @@ def _own_columns(source: int, keys: Iterable[tuple[int, int]]) -> list[int]:
     return sorted({number for found, number in keys if found == source})
 
 
-def _first_level(level: Level, activation: Activation, needs: set[tuple[int, int]]) -> Iterator[ColumnBatch]:
-    """The outermost level: a scan, a sub-query, or whatever path the row engine reads for us."""
-    evaluator = Evaluator(level.conditions, activation)
+def first_level(level: Level, activation: Activation, needs: set[tuple[int, int]]) -> Iterator[ColumnBatch]:
+    """The outermost level with its conditions: a scan, a sub-query, or whatever path the row engine reads for us.
+
+    From the first condition with a correlated sub-query on, conditions are checked on many collected rows at once."""
+    cheap, costly = split_conditions(level.conditions)
+    path: Any = level.path
+    needs = {key for key in needs if key[0] == path.source}
+    columns = needs | _condition_columns(level)
+    order = None
+    if is_index_order_scan(path):
+        order = IndexOrder(path, activation.slots.get(("hold", id(path)), False))
+        columns |= set(order.names)
+    batches = _checked(path_batches(level, activation, columns), cheap, activation)
+    if order is not None:
+        keep = needs.union(*[bound.columns_of(condition) for condition in costly])
+        batches = order.rows(batches, keep)
+    if costly:
+        keep = needs.union(*[bound.columns_of(condition) for condition in costly])
+        batches = collected(batches, sorted(keep), costly, activation)
+    return batches
+
+
+def _checked(batches: Iterator[ColumnBatch], conditions: list[Any], activation: Activation) -> Iterator[ColumnBatch]:
+    evaluator = Evaluator(conditions, activation)
     context = activation.context
-    for batch in path_batches(level, activation, needs | _condition_columns(level)):
+    for batch in batches:
         if context.interrupt[0]:
             context.check_interrupt()
-        yield evaluator.select(level.conditions, batch)
+        yield evaluator.select(conditions, batch)
+
+
+def split_conditions(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """(those before the first with a correlated sub-query, the others)."""
+    cheap: list[Any] = []
+    costly: list[Any] = []
+    for condition in conditions:
+        (costly if costly or is_correlated(condition) else cheap).append(condition)
+    return cheap, costly
+
+
+def is_correlated(condition: Any) -> bool:
+    """Does an expression hold a sub-query that depends on the row?"""
+    return any(getattr(node, "subquery", None) is not None and node.subquery.outer for node in condition.walk())
+
+
+def collected(batches: Iterator[ColumnBatch], keep: list[Any], conditions: list[Any], activation: Activation) -> Iterator[ColumnBatch]:
+    """Check costly conditions on big blocks of rows, so that a sub-query is run for many rows at once."""
+    evaluator = Evaluator(conditions, activation)
+    blocks: list[dict[Any, ColumnVector]] = []
+    count = 0
+    for batch in batches:
+        if not batch.count:
+            continue
+        blocks.append(stored(batch, keep))
+        count += batch.count
+        if count >= COLLECTED:
+            yield evaluator.select(conditions, of_vectors(count, gather_stored(blocks, keep)))
+            blocks, count = [], 0
+    if count:
+        yield evaluator.select(conditions, of_vectors(count, gather_stored(blocks, keep)))
 
 
 def _condition_columns(level: Level) -> set[tuple[int, int]]:
@@ -110,6 +163,8 @@ def path_batches(level: Level, activation: Activation, needs: set[tuple[int, int
     path: Any = level.path
     if is_full_scan(path):
         yield from Source(path, activation, _own_columns(path.source, needs)).batches()
+    elif is_index_order_scan(path):
+        yield from Source(table_scan_of(path), activation, _own_columns(path.source, needs)).batches()
     elif isinstance(path, physical.QueryScan):
         yield from query_batches(path, activation)
     else:

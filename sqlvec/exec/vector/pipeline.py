@@ -10,7 +10,7 @@ from sqlvec.columnar.numeric import np
 from sqlvec.exec.vector.aggregate import aggregate
 from sqlvec.exec.vector.decline import Restart
 from sqlvec.exec.vector.evaluate import Evaluator
-from sqlvec.exec.vector.scan import Source, is_full_scan
+from sqlvec.exec.vector.scan import OutOfOrder, Source, is_full_scan
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
 
@@ -62,8 +62,12 @@ def run_join(node: physical.Join, activation: Activation) -> Iterator[ColumnBatc
         yield from resolve("sqlvec.exec.vector.join:run")(node, activation)
         return
     (level,) = node.levels
-    if level.kind != "inner" or not is_full_scan(level.path):
+    if level.kind != "inner":
         raise Restart
+    if not is_full_scan(level.path) or any(getattr(inner, "subquery", None) for condition in level.conditions for inner in condition.walk()):
+        needs = {(column.source, column.number) for column in node.columns}
+        yield from resolve("sqlvec.exec.vector.join:first_level")(level, activation, needs)
+        return
     evaluator = Evaluator(level.conditions, activation)
     interrupt = activation.context.interrupt
     for batch in Source(level.path, activation).batches():
@@ -137,6 +141,22 @@ _OPERATORS = {
 
 def open(node: physical.Node, context: RunContext, activation: Activation) -> Iterator[tuple[Any, ...]]:
     """The rows of a vector subtree."""
+    delivered = 0
+    while True:
+        try:
+            skip = delivered
+            for row in _rows(node, activation):
+                if skip:
+                    skip -= 1
+                    continue
+                delivered += 1
+                yield row
+            return
+        except OutOfOrder as found:
+            activation.slots["hold", found.key] = True
+
+
+def _rows(node: physical.Node, activation: Activation) -> Iterator[tuple[Any, ...]]:
     keys = [(column.source, column.number) for column in node.columns]
     # numpy warns about divisions and overflows that the kernels look for themselves
     with np.errstate(all="ignore"):

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from sqlvec.columnar.batch import ColumnBatch
+from sqlvec.columnar.batch import ColumnBatch, of_vectors
+from sqlvec.columnar.kernels.compare import compare
+from sqlvec.columnar.numeric import np
+from sqlvec.columnar.ordering import SortKey, sort_order
+from sqlvec.columnar.vector import ColumnVector, concatenate
 from sqlvec.exec.vector.decline import Restart
 from sqlvec.pages.columns.batch_scan import ROWID_WISH, FieldWish, RecordBatch, index_scan, table_scan
 from sqlvec.plan import physical
@@ -91,6 +95,20 @@ class Source:
                 yield ColumnBatch(records.count, dict.fromkeys(self.wish_of, part))
 
 
+def is_index_order_scan(path: Any) -> bool:
+    """Does the path deliver all rows of a rowid table in the order of an index that doesn't cover the query?"""
+    return (isinstance(path, physical.IndexSearch) and not path.keys and path.lower is None and path.upper is None and not path.descending
+            and path.null_scan is None and not path.covering and not path.index.is_table_tree and not path.table.without_rowid
+            and path.index.where is None and all(column.column >= -1 for column in path.index.columns))
+
+
+def table_scan_of(path: Any) -> physical.TableScan:
+    """The scan of the table behind another path."""
+    scan = physical.TableScan(path.source, path.label, path.table)
+    scan.used = path.used
+    return scan
+
+
 def is_full_scan(path: Any) -> bool:
     """Does the path deliver all rows of one tree, forwards?"""
     if isinstance(path, physical.TableScan):
@@ -99,3 +117,82 @@ def is_full_scan(path: Any) -> bool:
         return (not path.keys and path.lower is None and path.upper is None and not path.descending and path.null_scan is None
                 and (path.covering or path.index.is_table_tree))
     return False
+
+
+# --- index order -----------------------------------------------------------------------------------------------------------------------
+
+
+class OutOfOrder(Exception):
+    """The table isn't stored in the order of the index that its rows must be delivered in; run again and sort."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__()
+        self.key = key
+
+
+class IndexOrder:
+    """Puts the rows of a table scan into the order of an index.
+
+    Tables are often stored in that order already (an index on a growing key): then batches pass through, each compared with its
+    neighbours.  If one isn't, :class:`OutOfOrder` ends the run, and in the next one all rows (those that passed the conditions) are held and
+    sorted: ``hold``."""
+
+    def __init__(self, path: physical.IndexSearch, hold: bool) -> None:
+        self.hold = hold
+        self.key = id(path)
+        self.names: list[Any] = []
+        self.terms: list[tuple[bool, str]] = []
+        for column in path.index.columns:
+            if column.column == -1 or column.column == path.table.rowid_column:
+                break                              # then the rowid decides, which is the order of reading
+            self.names.append((path.source, column.column))
+            self.terms.append((column.descending, column.collation))
+        self._last: list[ColumnVector] = []
+        self._blocks: list[dict[Any, ColumnVector]] = []
+        self._count = 0
+
+    def rows(self, batches: Iterator[ColumnBatch], keep: Iterable[Any]) -> Iterator[ColumnBatch]:
+        if not self.hold:
+            for batch in batches:
+                if batch.count:
+                    self._check(batch)
+                    yield batch
+            return
+        names = list({*keep, *self.names})
+        for batch in batches:
+            if batch.count:
+                self._blocks.append({name: batch.column(name).detached() for name in names})
+                self._count += batch.count
+        if not self._count:
+            return
+        vectors = {name: concatenate([block[name] for block in self._blocks]) for name in names}
+        self._blocks = []
+        keys = [SortKey(vectors[name], descending, None, collation)
+                for name, (descending, collation) in zip(self.names, self.terms, strict=True)]
+        order = sort_order(keys, self._count)
+        whole = of_vectors(self._count, vectors)
+        for start in range(0, self._count, HELD_ROWS):
+            yield whole.take(order[start:start + HELD_ROWS])
+
+    def _check(self, batch: ColumnBatch) -> None:
+        """Is every row of the batch behind the one before it?"""
+        vectors = [batch.column(name).flat() for name in self.names]
+        if self._last:
+            vectors = [concatenate([last, vector]) for last, vector in zip(self._last, vectors, strict=True)]
+        count = vectors[0].count
+        open_rows = np.arange(count - 1, dtype=np.int64)
+        for vector, (descending, collation) in zip(vectors, self.terms, strict=True):
+            if vector.null_mask() is not None:
+                raise OutOfOrder(self.key)
+            before, after = vector.take(open_rows), vector.take(open_rows + 1)
+            wrong, _ = compare("<" if descending else ">", before, after, collation)
+            if wrong.any():
+                raise OutOfOrder(self.key)
+            same, _ = compare("=", before, after, collation)
+            open_rows = open_rows[same]
+            if not len(open_rows):
+                break
+        self._last = [vector.slice(vector.count - 1, vector.count).detached() for vector in vectors]
+
+
+HELD_ROWS = 16_384
