@@ -82,9 +82,11 @@ def cell_size(page: Page, at: int, kind: int, layout: Layout) -> int:
     if size > 127:
         size, at = get_varint(page, at - 1)
     if kind == LEAF_TABLE:
-        while page[at] > 127 and at < start + 17:
+        # at most nine bytes, the ninth (of a negative rowid) whatever its top bit says
+        last = at + 8
+        while page[at] > 127 and at < last:
             at += 1
-        at = at + 1
+        at += 1
         limit = layout.max_leaf
     else:
         limit = layout.max_index
