@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sqlvec.plan.scope import Binding
 
 SELECT_ROWS = 320
-RULES = ""
+RULES = "sqlvec.plan.rewrite.rules:rewrite_query"
 
 
 class Lowering:
@@ -58,17 +58,16 @@ class Lowering:
 
     def lower_statement(self, query: Query) -> physical.Node:
         """Rewrite and lower the query of a whole statement."""
-        self.rewrite(query)
-        return self.lower(query, 0)[0]
+        return self.lower(self.rewrite(query), 0)[0]
 
-    def rewrite(self, query: Query) -> None:
-        """Apply the rewrite rules where the query has something to rewrite."""
+    def rewrite(self, query: Query) -> Query:
+        """Apply the rewrite rules where the query has something to rewrite; the result takes its place."""
         if _is_plain(query) and not self.binding.subqueries:
-            return
-        if RULES:
-            resolve(RULES)(query, self.binding)
+            return query
+        query = resolve(RULES)(query, self.binding)
         if self.binding.subqueries or not isinstance(query, Block):
             refresh_outer(query)
+        return query
 
     def lower(self, query: Query, outer_rows: int) -> tuple[physical.Node, int]:
         """The node and row estimate (LogEst) of a query inside loops of ``outer_rows``."""

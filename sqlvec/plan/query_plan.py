@@ -46,7 +46,7 @@ def lower_expressions(expressions: Any, binding: Binding) -> None:
     expressions = [expression for expression in expressions if expression is not None]
     for subquery in resolve("sqlvec.plan.reads:subqueries_in")(expressions):
         if subquery.plan is None:
-            lowering.rewrite(subquery.query)
+            subquery.query = lowering.rewrite(subquery.query)
     lowering.lower_subqueries(expressions, 0)
 
 

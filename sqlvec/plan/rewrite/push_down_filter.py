@@ -1,0 +1,94 @@
+"""WHERE terms that concern a FROM sub-query alone are copied into it.
+
+They go to the WHERE of each arm, or to HAVING where the arm aggregates; the outer query keeps them.  Over window functions only terms on the PARTITION BY
+expressions may pass.
+
+Follows "The WHERE-clause push-down optimization" in "The SQLite Query Optimizer Overview" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.expr.bound import And, Call, Column, Expression, without_fixed_columns
+from sqlvec.plan.logical import Block, Compound, Condition, FromItem
+
+TYPE_CHECKING = False
+
+
+def push_down_filter(block: Block, item: FromItem) -> bool:
+    """Copy what can be copied of the block's conditions into the sub-query of ``item``."""
+    arms = _arms(item)
+    if arms is None:
+        return False
+    changed = False
+    for condition in block.conditions:
+        if item.left:
+            if condition.outer_on != item.source:
+                continue
+        elif condition.outer_on is not None:
+            continue
+        expression = without_fixed_columns(condition.expression)
+        if not _concerns_only(expression, item.source):
+            continue
+        if any(arm.windows and not _over_partition(expression, item.source, arm) for arm in arms):
+            continue
+        for arm in arms:
+            _add(arm, _inside(expression, item.source, arm))
+        changed = True
+    return changed
+
+
+def _arms(item: FromItem) -> list[Block] | None:
+    """The blocks that terms may go into, None when nothing may be pushed."""
+    query = item.query
+    if query is None or query.limit is not None or item.right or item.left_of_right:
+        return None
+    if item.cte is not None and (item.cte.materialized or item.cte.references > 1):
+        return None
+    if isinstance(query, Block):
+        if query.windows:
+            partitions = {tuple(part.key() for part in call.window.partition) for call in query.windows}
+            if len(partitions) > 1 or () in partitions:
+                return None
+        return [query]
+    if not isinstance(query, Compound) or any(operator != "UNION ALL" for operator in query.operators):
+        return None
+    arms = []
+    for arm in query.arms:
+        if not isinstance(arm, Block) or arm.windows:
+            return None
+        arms.append(arm)
+    return arms
+
+
+def _concerns_only(expression: Expression, source: int) -> bool:
+    """Reads columns of ``source`` and constants only."""
+    for node in expression.walk():
+        if type(node) is Column:
+            if node.source != source:
+                return False
+        elif getattr(node, "subquery", None) is not None:
+            return False
+        elif isinstance(node, Call) and not (node.function.deterministic or getattr(node.function, "slow_change", False)):
+            return False
+    return True
+
+
+def _over_partition(expression: Expression, source: int, arm: Block) -> bool:
+    """Are all columns that the term reads partition expressions of the arm's windows?"""
+    parts = {part.key() for part in arm.windows[0].window.partition if (part.collation or "BINARY").upper() == "BINARY"}
+    return all(type(node) is not Column or node.source != source or arm.result[node.number].key() in parts for node in expression.walk())
+
+
+def _inside(expression: Expression, source: int, arm: Block) -> Expression:
+    """The term over the arm's own expressions."""
+    return expression.replace(lambda node: arm.result[node.number] if type(node) is Column and node.source == source else None)
+
+
+def _add(arm: Block, expression: Expression) -> None:
+    if not arm.is_aggregate:
+        arm.conditions.append(Condition(expression))
+    elif arm.having is None:
+        arm.having = expression
+    elif isinstance(arm.having, And):
+        arm.having = And((*arm.having.operands, expression))
+    else:
+        arm.having = And((arm.having, expression))

@@ -1,0 +1,167 @@
+"""The rewrite rules, in SQLite's order of transformations.
+
+``rewrite_query`` goes from the outermost query inwards: a block first swallows its FROM sub-queries, then hands conditions down to those that remain,
+and only then are these rewritten themselves; sub-queries in expressions come last.
+
+For one SELECT core:
+
+    1. a WHERE that is false for sure loses its other terms
+    2. for each FROM item: LEFT JOIN -> JOIN (simplify_outer_join), superfluous ORDER BY of a sub-query dropped, sub-query merged (flatten_subquery),
+       from the start again after each merge
+    3. constants propagated (propagate_constants)
+    4. conditions pushed into FROM sub-queries (push_down_filter), which are rewritten then
+    5. SELECT DISTINCT a, b ... ORDER BY a, b -> GROUP BY a, b
+    6. terms of HAVING over grouping columns move to WHERE (having_to_where)
+
+A query may be replaced by another one (a block over a flattened UNION ALL becomes a Compound): ``rewrite_query`` returns it.
+
+Follows "The SQLite Query Optimizer Overview" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.expr.bound import Expression, Literal
+from sqlvec.plan.logical import Block, Compound, FromItem, Query, RecursiveQuery
+from sqlvec.plan.reads import query_expressions, subqueries_in
+from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlvec.plan.scope import Binding
+
+ANY_ORDER = frozenset(("count", "min", "max"))
+
+
+class Rewriting:
+    """The rewriting of one statement.  ``done`` are ids of queries rewritten already (CTEs are shared between their uses)."""
+
+    __slots__ = ("binding", "done")
+
+    def __init__(self, binding: Binding) -> None:
+        self.binding = binding
+        self.done: dict[int, Query] = {}
+
+    def query(self, query: Query, is_recursive: bool = False, is_arm: bool = False) -> Query:
+        """Rewrite a query and everything in it.  ``is_recursive``: it is a step of a recursive CTE; ``is_arm``: it is an arm of a compound."""
+        known = self.done.get(id(query))
+        if known is not None:
+            return known
+        original = query
+        self.done[id(original)] = original
+        if isinstance(query, Block):
+            query = self.block(query, is_recursive, is_arm)
+        elif isinstance(query, Compound):
+            self.compound(query)
+        elif isinstance(query, RecursiveQuery):
+            query.setup = self.query(query.setup)
+            query.steps = [self.query(step, True) for step in query.steps]
+        for subquery in subqueries_in(query_expressions(query)):
+            subquery.query = self.query(subquery.query)
+        self.done[id(original)] = query
+        self.done[id(query)] = query
+        return query
+
+    def compound(self, query: Compound) -> None:
+        """Rewrite the arms.  A DISTINCT below an operator that removes duplicates anyway is dropped."""
+        last = max((number for number, operator in enumerate(query.operators) if operator != "UNION ALL"), default=-1)
+        for number, arm in enumerate(query.arms):
+            if isinstance(arm, Block):
+                if number <= last + 1 and last >= 0 and not query.order_by:
+                    arm.distinct = False
+                self.done.pop(id(arm), None)
+                query.arms[number] = self.query(arm, is_arm=True)
+
+    def block(self, block: Block, is_recursive: bool, is_arm: bool) -> Query:
+        """Rewrite a SELECT core."""
+        _drop_beside_false(block)
+        items = block.from_items
+        if len(items) > 1 or any(item.query is not None for item in items):
+            found = self._merge(block, is_recursive, is_arm)
+            if found is not block:
+                return found
+        if len(block.conditions) > 1:
+            resolve("sqlvec.plan.rewrite.propagate_constants:propagate_constants")(block)
+        for item in block.from_items:
+            if item.query is not None:
+                if id(item.query) not in self.done:
+                    resolve("sqlvec.plan.rewrite.push_down_filter:push_down_filter")(block, item)
+                item.query = self.query(item.query)
+        if block.distinct and not block.is_aggregate and not block.windows and _same_list(block):
+            block.distinct = False
+            block.group_by = block.result
+            block.is_aggregate = True
+        if block.having is not None and block.group_by is not None:
+            resolve("sqlvec.plan.rewrite.having_to_where:having_to_where")(block)
+        return block
+
+    def _merge(self, block: Block, is_recursive: bool, is_arm: bool) -> Query:
+        """Simplify joins and flatten FROM sub-queries until nothing changes."""
+        position = 0
+        while position < len(block.from_items):
+            item = block.from_items[position]
+            if item.left:
+                resolve("sqlvec.plan.rewrite.simplify_outer_join:simplify_outer_join")(block, item)
+            query = item.query
+            position += 1
+            if query is None or (isinstance(query, Block) and query.is_aggregate):
+                continue
+            _drop_order(block, item)
+            if query.order_by and position == 1 and _is_complex(block) and (len(block.from_items) == 1 or _is_fixed(block.from_items[1])):
+                continue
+            merged = resolve("sqlvec.plan.rewrite.flatten_subquery:flatten")(block, item, self.binding, is_recursive, is_arm)
+            if merged is None:
+                continue
+            if merged is not block:
+                assert isinstance(merged, Compound)
+                self.compound(merged)
+                return merged
+            position = 0
+        return block
+
+
+def rewrite_query(query: Query, binding: Binding) -> Query:
+    """Rewrite a bound query; the result takes its place."""
+    return Rewriting(binding).query(query)
+
+
+def _drop_beside_false(block: Block) -> None:
+    """``x AND 0`` is 0: in WHERE with inner ON terms, and in each outer ON by itself."""
+    for condition in block.conditions:
+        value = condition.expression
+        if type(value) is Literal and type(value.value) is int and value.value == 0:
+            if condition.outer_on is None:
+                block.conditions = [condition]
+                return
+            block.conditions = [other for other in block.conditions if other is condition or other.outer_on != condition.outer_on]
+            return
+
+
+def _drop_order(block: Block, item: FromItem) -> None:
+    """Drop the ORDER BY of a FROM sub-query that nobody can notice."""
+    query = item.query
+    assert query is not None
+    if not query.order_by or query.limit is not None or isinstance(query, RecursiveQuery):
+        return
+    if not block.order_by and len(block.from_items) == 1:
+        return
+    if any(call.function.kind not in ANY_ORDER or not call.function.builtin for call in block.aggregates):
+        return
+    query.order_by = ()
+
+
+def _is_fixed(item: FromItem) -> bool:
+    return item.left or item.right or item.cross
+
+
+def _is_complex(block: Block) -> bool:
+    """Does the result list contain a function call or a sub-query?"""
+    return any(getattr(node, "function", None) is not None or getattr(node, "subquery", None) is not None
+               for expression in block.result for node in expression.walk())
+
+
+def _same_list(block: Block) -> bool:
+    """Is ORDER BY the result list, all terms ascending?"""
+    order: tuple[Expression, ...] = tuple(term.expression for term in block.order_by)
+    if len(order) != len(block.result):
+        return False
+    return all(not term.descending and term.nulls_last is None and term.expression == result and term.collation == (result.collation or "BINARY")
+               for term, result in zip(block.order_by, block.result, strict=True))
