@@ -48,7 +48,7 @@ def auto_vacuum(call: PragmaCall) -> Rows:
         if mode not in (0, 1, 2):
             mode = 0
     pager = call.read()
-    pager.pending_auto_vacuum = mode
+    pager.pending_auto_vacuum = pager.next_auto_vacuum = mode
     if pager.page_count and mode and pager.auto_vacuum and pager.auto_vacuum != mode:
         call.write().auto_vacuum = mode
     elif not pager.page_count:

@@ -100,6 +100,7 @@ class Pager:
         self.pending_encoding = "utf-8"
         self.pending_auto_vacuum = 0
         self.pending_page_size = 0
+        self.next_auto_vacuum = -1              # what VACUUM shall make of it; -1: as it is
         self.mmap_size = 0
         self.skip_log_once = False
         self.reshape(DEFAULT_PAGE_SIZE, 0)

@@ -12,10 +12,11 @@ from sqlvec.values.storage import AFFINITY_FUNCTIONS, REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from typing import Any
 
     from sqlvec.plan.physical_dml import TableWrite
+    from sqlvec.schema.objects import Table
 
     Image = tuple[Any, ...]
 
@@ -109,9 +110,15 @@ class RowCodec:
         return tuple([image[number] for number in self.fields])
 
 
-def value_picker(positions: tuple[int, ...]) -> Callable[[Image], tuple[Any, ...]]:
-    """A function picking image positions."""
-    def pick(image: Image) -> tuple[Any, ...]:
-        return tuple([image[position] for position in positions])
-
-    return pick
+def scan_images(table: Table, write: TableWrite, context: Any, codec: RowCodec | None = None) -> Iterator[Image]:
+    """The images of all rows in tree order."""
+    codec = codec or RowCodec(write, context)
+    if table.without_rowid:
+        assert table.key_index is not None
+        for block in context.index_tree(table.key_index).blocks():
+            for payload in block:
+                yield codec.image(payload, None)
+    else:
+        for block in context.table_tree(table).blocks():
+            for rowid, payload in block:
+                yield codec.image(payload, rowid)
