@@ -32,9 +32,12 @@ from sqlvec.columnar.vector import (
     merge,
     nulls,
 )
+from sqlvec.exec.row.program import program_of
+from sqlvec.exec.row.subquery import convert
 from sqlvec.exec.vector.decline import RowCallable, all_rows, patched
 from sqlvec.exec.vector.pattern import LikeSearch
 from sqlvec.expr import bound
+from sqlvec.resolve import resolve
 from sqlvec.values.arithmetic import to_number
 from sqlvec.values.storage import NUMERIC, to_numeric_affinity, to_text_affinity
 from sqlvec.values.storage import TEXT as TEXT_AFFINITY
@@ -64,6 +67,7 @@ class Evaluator:
         self._sets: dict[int, Any] = {}
         self._searches: dict[int, LikeSearch | None] = {}
         self._plain: dict[int, bool] = {}
+        self.applies: dict[int, Any] = {}
         self._columns: dict[int, tuple[bound.Column, ...]] = {}
         self._keep = list(expressions)
         self._shared = _shared_expressions(expressions)
@@ -534,7 +538,22 @@ def _constant_set(evaluator: Evaluator, node: bound.InList) -> ConstantSet | Non
 
 
 def _in_subquery(evaluator: Evaluator, node: bound.InSubquery, batch: ColumnBatch) -> tuple[Any, Any]:
-    return evaluator.truth_of(evaluator.by_rows(node, batch))
+    if node.subquery.outer or len(node.operands) != 1 or node.using[0] not in _COLLATIONS:
+        return evaluator.truth_of(evaluator.by_rows(node, batch))
+    known = evaluator._sets.get(id(node))
+    if known is None:
+        rows = program_of(node.subquery.plan, ()).rows(evaluator.activation)
+        affinity = node.applied[0]
+        known = evaluator._sets[id(node)] = ConstantSet([convert(row[0], affinity) for row in rows], node.using[0])
+    return member(evaluator, known, evaluator.value(node.operands[0], batch), node.applied[0], node.negated, batch.count)
+
+
+def _exists(evaluator: Evaluator, node: bound.Exists, batch: ColumnBatch) -> tuple[Any, Any]:
+    return resolve("sqlvec.exec.vector.apply:exists")(evaluator, node, batch)  # type: ignore[no-any-return]
+
+
+def _scalar(evaluator: Evaluator, node: bound.ScalarSubquery, batch: ColumnBatch) -> ColumnVector:
+    return resolve("sqlvec.exec.vector.apply:scalar")(evaluator, node, batch)  # type: ignore[no-any-return]
 
 
 def _call_truth(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tuple[Any, Any]:
@@ -562,10 +581,12 @@ def _pattern(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tupl
 
 _VALUE: dict[type, Any] = {
     bound.Binary: _binary, bound.Unary: _unary, bound.Collate: _collate, bound.Call: _call, bound.Case: _case,
+    bound.ScalarSubquery: _scalar,
 }
 _TRUTH: dict[type, Any] = {
     bound.Compare: _compare, bound.And: _and, bound.Or: _or, bound.Unary: _unary_truth, bound.IsNull: _is_null, bound.IsTruth: _is_truth,
     bound.Between: _between, bound.InList: _in_list, bound.InSubquery: _in_subquery, bound.Call: _call_truth,
+    bound.Exists: _exists,
 }
 
 __all__ = ["ConstantSet", "Evaluator", "member"]

@@ -53,9 +53,11 @@ def run(node: Join, activation: Activation, ordered: bool = True) -> Iterator[Co
     """The rows of a Join with several levels."""
     needs = level_needs(node)
     batches = first_level(node.levels[0], activation, needs[0])
+    earlier = {node.levels[0].path.source}
     for number in range(1, len(node.levels)):
-        step = Step(node.levels, number, needs, activation, ordered)
+        step = Step(node.levels[number], earlier, needs[number], activation, ordered)
         batches = step.rows(batches)
+        earlier = earlier | {node.levels[number].path.source}
     return batches
 
 
@@ -272,21 +274,27 @@ class BatchPart:
 class Step:
     """One inner level."""
 
-    def __init__(self, levels: tuple[Level, ...], number: int, needs: list[set[tuple[int, int]]], activation: Activation, ordered: bool) -> None:
-        self.level = level = levels[number]
+    def __init__(self, level: Level, earlier: set[int], needs: set[tuple[int, int]], activation: Activation, ordered: bool) -> None:
+        self.level = level
         self.activation = activation
         self.ordered = ordered
         self.path: Any = level.path
         self.source = level.path.source
         self.is_left = level.kind == "left"
-        self.earlier = {earlier.path.source for earlier in levels[:number]}
+        self.earlier = earlier
         self.keys: InnerKeys = inner_keys(self.path)
-        conditions = [*self.keys.conditions, *level.match] if self.is_left else [*self.keys.conditions, *level.match, *level.conditions]
+        after, self.costly = split_conditions(level.conditions)
+        conditions = [*self.keys.conditions, *level.match]
+        if not self.is_left:
+            conditions += after
         self.own = [condition for condition in conditions if bound.sources_of(condition) <= {self.source}]
         self.pairs = [condition for condition in conditions if not bound.sources_of(condition) <= {self.source}]
-        self.after = list(level.conditions) if self.is_left else []
+        self.after = after if self.is_left else []
         self.evaluator = Evaluator([*self.own, *self.pairs, *self.after, *self.keys.expressions], activation)
-        wanted = set(needs[number])
+        wanted = set(needs)
+        for condition in self.costly:
+            wanted |= bound.columns_of(condition)
+        self.keep_for_costly = sorted(wanted)
         for condition in (*self.pairs, *self.after):
             wanted |= bound.columns_of(condition)
         self.inner_keep = [key for key in wanted if key[0] == self.source]
@@ -298,6 +306,14 @@ class Step:
     # --- choosing --------------------------------------------------------------------------------------------------------------
 
     def rows(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        """The batches of the levels up to this one."""
+        out = self._rows(batches)
+        if not self.costly:
+            return out
+        known = self.earlier | {self.source}
+        return collected(out, [key for key in self.keep_for_costly if key[0] in known], self.costly, self.activation)
+
+    def _rows(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
         if not self.keys.terms:
             yield from self._multiply(batches)
             return
@@ -462,7 +478,7 @@ class Step:
         outer_columns = tuple(bound.Column(source, number) for source, number in self.outer_keep)
         columns = tuple(bound.Column(source, number) for source, number in self.inner_keep)
         level = self.level
-        alone = physical.Level(level.path, level.kind, level.match, level.conditions)
+        alone = physical.Level(level.path, level.kind, level.match, level.conditions[:len(level.conditions) - len(self.costly)])
         program = program_of(physical.Join((alone,), columns), outer_columns)
         activation = self.activation
         for block in blocks:
