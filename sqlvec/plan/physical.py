@@ -205,9 +205,10 @@ class VtabScan(Path):
 
 class QueryScan(Path):
     """Rows of a FROM sub-query: ``plan`` run as a co-routine (``materialized`` False, outermost level only) or materialised once per run
-    of the statement (per outer row when ``outer`` is not empty).  Scans with the same ``slot`` share one materialisation."""
+    of the statement (per outer row when ``outer`` is not empty).  Scans with the same ``slot`` share one materialisation.
+    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias)."""
 
-    __slots__ = ("materialized", "outer", "plan", "slot")
+    __slots__ = ("materialized", "name", "outer", "plan", "slot")
 
     def __init__(self, source: int, label: str, plan: Node, materialized: bool, slot: int) -> None:
         super().__init__(source, label)
@@ -215,6 +216,7 @@ class QueryScan(Path):
         self.materialized = materialized
         self.slot = slot
         self.outer: tuple[Column, ...] = ()
+        self.name = ""
 
 
 class RecursiveScan(Path):
@@ -237,9 +239,10 @@ class Level:
     (ON terms of an outer join; empty for inner), ``conditions`` those checked afterwards on every row, null-extended ones included (for inner levels everything is
     here).  Both are in evaluation order.  For 'right' and 'full' ``rest`` is the path that finds the unmatched rows after all loops have ended,
     emitted with NULLs for all earlier sources, subject to the conditions of this and the later levels.  ``bloom`` (key columns as printed) says
-    that SQLite would put a Bloom filter before this level: EXPLAIN QUERY PLAN prints it, engines may ignore it."""
+    that SQLite would put a Bloom filter before this level: EXPLAIN QUERY PLAN prints it, engines may ignore it.  ``position`` is the place of the
+    item in the FROM clause."""
 
-    __slots__ = ("bloom", "conditions", "kind", "match", "path", "rest", "rows")
+    __slots__ = ("bloom", "conditions", "kind", "match", "path", "position", "rest", "rows")
 
     def __init__(self, path: Path, kind: str = "inner", match: tuple[Expression, ...] = (), conditions: tuple[Expression, ...] = ()) -> None:
         self.path = path
@@ -249,6 +252,7 @@ class Level:
         self.rest: Path | None = None
         self.rows = 0
         self.bloom: tuple[str, ...] = ()
+        self.position = 0
 
     def __repr__(self) -> str:
         return f"Level({self.kind}, {self.path!r}, match={self.match!r}, conditions={self.conditions!r})"
@@ -480,9 +484,10 @@ class RecursiveCte(Node):
 class Plan:
     """A whole compiled statement: ``root`` node, ``names`` and declared types of the result columns, ``subqueries`` (in number order; their ``plan`` is set),
     ``parameters`` (names by index), ``slots`` = number of activation slots, ``databases`` read and ``writes`` written (database numbers),
-    ``cookies`` {database: schema cookie} and ``generation`` it was made under.  ``explain`` = None | 'EXPLAIN' | 'QUERY PLAN'."""
+    ``cookies`` {database: schema cookie} and ``generation`` it was made under.  ``explain`` = None | 'EXPLAIN' | 'QUERY PLAN'.
+    ``next_number``: the SELECT number after those of the text (EXPLAIN QUERY PLAN gives it to window passes)."""
 
-    __slots__ = ("cookies", "databases", "declared_types", "explain", "generation", "names", "parameters", "root", "slots", "subqueries", "writes")
+    __slots__ = ("cookies", "databases", "declared_types", "explain", "generation", "names", "next_number", "parameters", "root", "slots", "subqueries", "writes")
 
     def __init__(self, root: Node, names: tuple[str, ...]) -> None:
         self.root = root
@@ -496,3 +501,4 @@ class Plan:
         self.cookies: dict[int, int] = {}
         self.generation = 0
         self.explain: str | None = None
+        self.next_number = 1

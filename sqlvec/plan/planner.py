@@ -99,3 +99,4 @@ def complete_plan(plan: Plan, binding: Binding, statement: ast.Statement) -> Non
     plan.cookies = {number: context.catalogs[number].cookie for number in binding.databases}
     plan.generation = context.settings.generation + context.functions.generation
     plan.explain = context.explain
+    plan.next_number = binding.statement.next_number

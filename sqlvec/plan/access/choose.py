@@ -272,6 +272,7 @@ def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loo
     levels = place_conditions(items, [loop.position for loop in loops], paths, remaining, reads_index_only)
     for level, loop in zip(levels, loops, strict=True):
         level.rows = loop.rows
+        level.position = loop.position
         if loop.position in blooms:
             level.bloom = bloom_columns(level.path)
         if items[loop.position].right:

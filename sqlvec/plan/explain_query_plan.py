@@ -1,0 +1,366 @@
+"""EXPLAIN QUERY PLAN: the physical plan as SQLite prints its own.
+
+The answer is a tree given as rows ``(id, parent, notused, detail)``.  The order of the lines is the order in which SQLite generates code:
+
+    LIMIT sub-queries, FROM sub-queries (FROM order), then per loop: the loop, sub-queries of its keys, sub-queries of its conditions;
+    GROUP BY's temp b-tree, sub-queries of aggregate arguments, HAVING and the result list; temp b-trees of DISTINCT and ORDER BY
+
+Window passes don't exist as sub-queries here, but SQLite makes co-routines of them, and so they are printed.
+
+Ids count the lines (SQLite's are addresses of its byte code).
+
+Follows "EXPLAIN QUERY PLAN" of the manual.
+"""
+from __future__ import annotations
+
+from sqlvec.expr.bound import Column
+from sqlvec.plan import physical
+from sqlvec.plan.access.describe import path_text
+from sqlvec.plan.logical import Block
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from sqlvec.expr.bound import Expression, InSubquery, Subquery
+
+Row = tuple[int, int, int, str]
+
+
+def explain(plan: physical.Plan) -> list[Row]:
+    """The rows of EXPLAIN QUERY PLAN for a whole statement."""
+    printer = Printer(plan.next_number)
+    printer.statement(plan.root)
+    return printer.rows
+
+
+class Printer:
+    """Collects the lines.  ``number`` is the next SELECT number, for window passes; ``shown`` are FROM sub-queries (by slot) and expression
+    sub-queries printed already."""
+
+    def __init__(self, number: int) -> None:
+        self.rows: list[Row] = []
+        self.number = number
+        self.shown: set[int] = set()
+        self.lists: set[int] = set()
+        self.deferred: list[tuple[physical.Level, int]] = []      # right joins whose unmatched rows come after the loop body
+
+    def line(self, parent: int, detail: str) -> int:
+        """Add a line below ``parent``; returns its id."""
+        identifier = len(self.rows) + 1
+        self.rows.append((identifier, parent, 0, detail))
+        return identifier
+
+    def statement(self, root: Any) -> None:
+        kind = type(root).__name__
+        if kind == "Insert" or (kind == "VtabWrite" and root.event == "INSERT"):
+            self._insert(root)
+        elif kind in ("Update", "Delete", "VtabWrite"):
+            if root.source is not None:
+                self.query(root.source, 0)
+            for _, expression in getattr(root, "assignments", ()):
+                self.expressions([expression], 0)
+            self._returning(root)
+        else:
+            self.query(root, 0)
+
+    def _insert(self, root: Any) -> None:
+        if root.rows is not None:
+            if len(root.rows) > 1:
+                self.line(0, f"SCAN {len(root.rows)} CONSTANT ROWS")
+            for row in root.rows:
+                self.expressions(row, 0)
+        elif root.source is not None:
+            self.query(root.source, 0)
+        for clause in getattr(root, "upserts", ()):
+            if clause.where is not None:
+                self.expressions([clause.where], 0)
+            self.expressions([expression for _, expression in clause.assignments or ()], 0)
+        self._returning(root)
+
+    def _returning(self, root: Any) -> None:
+        if root.returning is not None:
+            self.expressions(root.returning.expressions, 0)
+
+    # --- queries ----------------------------------------------------------------------------------------------------------------------
+
+    def query(self, node: physical.Node, parent: int) -> None:
+        """The lines of one query (everything down to its loops, or to the arms of a compound)."""
+        above: list[physical.Node] = []
+        base = node
+        while True:
+            if isinstance(base, (physical.Limit, physical.Sort, physical.Distinct, physical.Filter, physical.Project, physical.Aggregate)):
+                above.append(base)
+                base = base.inputs()[0]
+            elif isinstance(base, physical.WindowPass):
+                self._windowed(base, above, parent)
+                return
+            else:
+                break
+        above.reverse()
+        for upper in above:
+            if isinstance(upper, physical.Limit):
+                self.expressions([limit for limit in (upper.limit, upper.offset) if limit is not None], parent)
+        self._base(base, above, parent)
+        self._upper(above, parent)
+
+    def _base(self, base: physical.Node, above: list[physical.Node], parent: int) -> None:
+        if isinstance(base, physical.Join):
+            self._sources(base, parent)
+            for upper in above:
+                if isinstance(upper, physical.Aggregate) and upper.mode == "plain":
+                    self._distinct_aggregates(upper, parent, is_streamed=_streams_distinct(upper))
+            self.expressions(base.constants, parent)
+            for level in base.levels:
+                self._level(level, parent)
+            for level in base.levels:
+                if level.rest is not None:
+                    self.deferred.append((level, parent))
+        elif isinstance(base, physical.SingleRow):
+            self.line(parent, "SCAN CONSTANT ROW")
+        elif isinstance(base, physical.CountRows):
+            index = base.index
+            is_covered = index is not None and not index.is_table_tree
+            self.line(parent, f"SCAN {base.label} USING COVERING INDEX {index.name}" if is_covered else f"SCAN {base.label}")  # type: ignore[union-attr]
+        elif isinstance(base, physical.Values):
+            count = len(base.tuples)
+            self.line(parent, "SCAN CONSTANT ROW" if count == 1 else f"SCAN {count} CONSTANT ROWS")
+            for row in base.tuples:
+                self.expressions(row, parent)
+        elif isinstance(base, (physical.UnionAll, physical.SetOperation)):
+            self._compound(base, parent)
+        elif isinstance(base, physical.MergeSetOperation):
+            merge = self.line(parent, f"MERGE ({base.operator})")
+            self.query(base.left, self.line(merge, "LEFT"))
+            self.query(base.right, self.line(merge, "RIGHT"))
+        elif isinstance(base, physical.RecursiveCte):
+            self.query(base.setup, self.line(parent, "SETUP"))
+            for step in base.steps:
+                self.query(step, self.line(parent, "RECURSIVE STEP"))
+
+    def _upper(self, above: list[physical.Node], parent: int) -> None:
+        """The lines above the loops, bottom up."""
+        pending = self.deferred
+        self.deferred = []
+        late: list[str] = []
+        grouped: physical.Aggregate | None = None
+        for upper in above:
+            if isinstance(upper, physical.Aggregate):
+                if upper.mode == "sorted":
+                    self.line(parent, "USE TEMP B-TREE FOR GROUP BY")
+                self.expressions(upper.keys, parent)
+                for call in upper.aggregates:
+                    self.expressions([call], parent)
+                if upper.mode != "plain":
+                    grouped = upper
+            elif isinstance(upper, physical.Filter):
+                self.expressions([upper.condition], parent)
+            elif isinstance(upper, physical.Project):
+                self.expressions(upper.expressions, parent)
+            elif isinstance(upper, physical.Distinct):
+                if not upper.ordered:
+                    late.append("USE TEMP B-TREE FOR DISTINCT")
+            elif isinstance(upper, physical.Sort):
+                part = "RIGHT PART OF " if upper.presorted else ""
+                late.append(f"USE TEMP B-TREE FOR {part}ORDER BY")
+        if grouped is not None:
+            self._distinct_aggregates(grouped, parent)
+        for level, at in pending:
+            self._rest(level, at)
+        for detail in late:
+            self.line(parent, detail)
+
+    def _distinct_aggregates(self, node: physical.Aggregate, parent: int, is_streamed: bool = False) -> None:
+        for call in node.aggregates:
+            if call.distinct and not is_streamed:
+                self.line(parent, f"USE TEMP B-TREE FOR {call.function.name}(DISTINCT)")
+
+    def _windowed(self, top: physical.WindowPass, above: list[physical.Node], parent: int) -> None:
+        """A window pass: what feeds it is a co-routine."""
+        above.reverse()
+        for upper in above:
+            if isinstance(upper, physical.Limit):
+                self.expressions([limit for limit in (upper.limit, upper.offset) if limit is not None], parent)
+        label = f"(subquery-{self.number})"
+        self.number += 1
+        self.query(top.input, self.line(parent, f"CO-ROUTINE {label}"))
+        self.line(parent, f"SCAN {label}")
+        for upper in above:
+            if isinstance(upper, physical.Project):
+                self.expressions(upper.expressions, parent)
+        for upper in above:
+            if isinstance(upper, physical.Distinct) and not upper.ordered:
+                self.line(parent, "USE TEMP B-TREE FOR DISTINCT")
+            elif isinstance(upper, physical.Sort):
+                self.line(parent, f"USE TEMP B-TREE FOR {'RIGHT PART OF ' if upper.presorted else ''}ORDER BY")
+
+    def _compound(self, base: physical.Node, parent: int) -> None:
+        """A compound without ORDER BY: one line an arm."""
+        arms: list[tuple[str, physical.Node]] = []
+        node = base
+        while True:
+            if isinstance(node, physical.UnionAll):
+                arms.extend(("UNION ALL", arm) for arm in reversed(node.arms[1:]))
+                node = node.arms[0]
+            elif isinstance(node, physical.SetOperation):
+                arms.append((f"{node.operator} USING TEMP B-TREE", node.right))
+                node = node.left
+            else:
+                break
+        compound = self.line(parent, "COMPOUND QUERY")
+        self.query(node, self.line(compound, "LEFT-MOST SUBQUERY"))
+        for detail, arm in reversed(arms):
+            self.query(arm, self.line(compound, detail))
+
+    # --- loops --------------------------------------------------------------------------------------------------------------------------
+
+    def _sources(self, join: physical.Join, parent: int) -> None:
+        """The FROM sub-queries of a join, in FROM order."""
+        for level in sorted(join.levels, key=lambda one: one.position):
+            path = level.path
+            while isinstance(path, physical.AutomaticIndex):
+                path = path.input
+            if not isinstance(path, physical.QueryScan):
+                continue
+            if path.materialized:
+                if path.slot in self.shown:
+                    continue
+                self.shown.add(path.slot)
+            name = path.name or path.label
+            self.query(path.plan, self.line(parent, f"{'MATERIALIZE' if path.materialized else 'CO-ROUTINE'} {name}"))
+
+    def _level(self, level: physical.Level, parent: int) -> None:
+        path = level.path
+        if level.bloom:
+            self.line(parent, f"BLOOM FILTER ON {path.label} ({' AND '.join(name + '=?' for name in level.bloom)})")
+        if isinstance(path, physical.MultiIndexOr):
+            self._branches(path, parent)
+        else:
+            self.line(parent, path_text(path, level.kind))
+            self._keys(path, parent)
+        self.expressions(level.match, parent)
+        self.expressions(level.conditions, parent)
+
+    def _branches(self, path: physical.MultiIndexOr, parent: int) -> None:
+        top = self.line(parent, "MULTI-INDEX OR")
+        for number, (branch, condition) in zip(path.numbers, path.branches, strict=True):
+            at = self.line(top, f"INDEX {number}")
+            if isinstance(branch, physical.MultiIndexOr):
+                self._branches(branch, at)
+            else:
+                self._keys(branch, at)
+            if condition is not None:
+                self.expressions([condition], at)
+            if not isinstance(branch, physical.MultiIndexOr):
+                self.line(at, path_text(branch))
+
+    def _rest(self, level: physical.Level, parent: int) -> None:
+        """The unmatched rows of a RIGHT or FULL JOIN."""
+        assert level.rest is not None
+        table = getattr(level.rest, "table", None)
+        name = table.name if table is not None else getattr(level.rest, "name", "") or level.rest.label
+        at = self.line(parent, f"RIGHT-JOIN {name}")
+        self.line(at, path_text(level.rest))
+        self._keys(level.rest, at)
+
+    def _keys(self, path: physical.Path, parent: int) -> None:
+        """Sub-queries in what a path searches for."""
+        for term in getattr(path, "keys", ()) or ([path.key] if getattr(path, "key", None) is not None else ()):  # type: ignore[attr-defined]
+            if term.expression is None:
+                continue
+            if term.kind == "IN" and hasattr(term.expression, "subquery"):
+                self.in_operator(term.expression, parent, is_loop=True)
+            else:
+                self.expressions([term.expression], parent)
+        for bound in (getattr(path, "lower", None), getattr(path, "upper", None)):
+            if bound is not None:
+                self.expressions(bound.expressions, parent)
+        self.expressions(getattr(path, "arguments", ()), parent)
+
+    # --- sub-queries in expressions -------------------------------------------------------------------------------------------------
+
+    def expressions(self, expressions: Iterable[Expression], parent: int) -> None:
+        """Print the sub-queries of expressions, from the left."""
+        for expression in expressions:
+            stack = [expression]
+            while stack:
+                node = stack.pop()
+                subquery = getattr(node, "subquery", None)
+                if subquery is not None:
+                    if type(node).__name__ == "InSubquery":
+                        self.in_operator(node, parent, is_loop=False)  # type: ignore[arg-type]
+                    else:
+                        self.nested(subquery, "SCALAR SUBQUERY", parent)
+                stack.extend(reversed(list(node.children())))
+
+    def nested(self, subquery: Subquery, kind: str, parent: int) -> None:
+        """One sub-query, unless it has been printed."""
+        if id(subquery) in self.shown:
+            if kind == "LIST SUBQUERY" and not subquery.outer:
+                self.line(parent, f"REUSE {kind} {subquery.number}")
+            return
+        self.shown.add(id(subquery))
+        at = self.line(parent, f"{'CORRELATED ' if subquery.outer else ''}{kind} {subquery.number}")
+        if subquery.plan is not None:
+            self.query(subquery.plan, at)
+
+    def in_operator(self, node: InSubquery, parent: int, is_loop: bool) -> None:
+        """``IN (SELECT ...)``: a temporary list, or an existing tree that has the values."""
+        if node.subquery is None:
+            return
+        if is_loop and id(node) in self.lists:
+            return
+        self.lists.add(id(node))
+        existing = existing_tree(node, is_loop)
+        if existing is not None:
+            self.line(parent, existing)
+        else:
+            self.nested(node.subquery, "LIST SUBQUERY", parent)
+
+
+def _streams_distinct(node: physical.Aggregate) -> bool:
+    """Do the values of the only DISTINCT aggregate arrive adjacent?"""
+    return getattr(node, "distinct_ordered", False)
+
+
+def existing_tree(node: InSubquery, is_loop: bool) -> str | None:
+    """The line for an IN operator that searches an existing table or index: the right side is plain columns of one table, all its rows."""
+    subquery = node.subquery
+    query = subquery.query
+    if subquery.outer or not isinstance(query, Block) or len(query.from_items) != 1 or query.conditions or query.limit is not None \
+            or query.is_aggregate or query.distinct or query.windows or query.group_by is not None:
+        return None
+    item = query.from_items[0]
+    table = item.table
+    if table is None or table.kind != "table" or not all(type(result) is Column for result in query.result):
+        return None
+    columns = [result.number for result in query.result if isinstance(result, Column)]
+    if len(columns) == 1 and columns[0] in (-1, table.rowid_column) and not table.without_rowid:
+        return f"USING ROWID SEARCH ON TABLE {table.name} FOR IN-OPERATOR"
+    for operand, result in zip(node.operands, query.result, strict=True):
+        left, right = operand.affinity, result.affinity
+        is_numeric = (left is not None and left >= "C") or (right is not None and right >= "C")
+        if is_numeric and not (right is not None and right >= "C"):
+            return None
+    for index in table.indexes:
+        if index.where is not None or len(index.columns) < len(columns):
+            continue
+        if is_loop and (index.key_count > len(columns) or not index.unique):
+            continue
+        if _serves(index, columns, node.using):
+            return f"USING INDEX {index.name} FOR IN-OPERATOR"
+    return None
+
+
+def _serves(index: Any, columns: list[int], using: tuple[str, ...]) -> bool:
+    """Are the first fields of the index exactly these columns, with the collations of the comparison?"""
+    fields = index.columns[:len(columns)]
+    used = set()
+    for column, collation in zip(columns, using, strict=True):
+        at = next((number for number, field in enumerate(fields)
+                   if number not in used and field.column == column and field.collation.upper() == collation.upper()), -1)
+        if at < 0:
+            return False
+        used.add(at)
+    return True
