@@ -59,7 +59,10 @@ class Printer:
         elif kind in ("Update", "Delete", "VtabWrite"):
             if root.source is not None:
                 self.query(root.source, 0)
-            for _, expression in getattr(root, "assignments", ()):
+                if getattr(root, "one_pass", False) and len(self.rows) > 0:
+                    first = self.rows[0]                # rows are changed through the table: no index covers it
+                    self.rows[0] = (*first[:3], first[3].replace(" USING COVERING INDEX ", " USING INDEX "))
+            for _, expression in sorted(getattr(root, "assignments", ()), key=lambda pair: pair[0]):
                 self.expressions([expression], 0)
             self._returning(root)
         else:

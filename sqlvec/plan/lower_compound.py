@@ -26,7 +26,7 @@ def lower_compound(lowering: Lowering, query: Compound, outer_rows: int) -> tupl
     """A compound, merged if it has an ORDER BY."""
     if query.order_by:
         keys = [_key(term) for term in query.order_by]
-        node, rows = _merged(lowering, query, len(query.arms), keys, outer_rows)
+        node, rows = _merged(lowering, query, 0, len(query.arms), keys, outer_rows)
     else:
         node, rows = _appended(lowering, query, len(query.arms), outer_rows)
     limit = literal_limit(query.limit)
@@ -80,22 +80,34 @@ def _appended(lowering: Lowering, query: Compound, count: int, outer_rows: int) 
     return made, made.rows
 
 
-def _merged(lowering: Lowering, query: Compound, count: int, keys: list[Key], outer_rows: int) -> tuple[physical.Node, int]:
-    """The first ``count`` arms, sorted by ``keys``."""
-    if count == 1:
-        return _sorted_arm(lowering, query.arms[0], keys, outer_rows)
-    operator = query.operators[count - 2]
+def _merged(lowering: Lowering, query: Compound, first: int, end: int, keys: list[Key], outer_rows: int) -> tuple[physical.Node, int]:
+    """The arms from ``first`` to before ``end``, sorted by ``keys``."""
+    if end - first == 1:
+        return _sorted_arm(lowering, query.arms[first], keys, outer_rows)
+    operator = query.operators[end - 2]
     if operator != "UNION ALL":
         present = {key[0] for key in keys}
         keys = keys + [(number, False, None, query.collations[number]) for number in range(len(query.results())) if number not in present]
-    left, left_rows = _merged(lowering, query, count - 1, keys, outer_rows)
-    right, right_rows = _sorted_arm(lowering, query.arms[count - 1], keys, outer_rows)
+    middle = _split(query.operators, first, end)
+    left, left_rows = _merged(lowering, query, first, middle, keys, outer_rows)
+    right, right_rows = _merged(lowering, query, middle, end, keys, outer_rows)
     source = lowering.statement.new_source()
     columns = _columns(query, source)
     terms = tuple([OrderTerm(columns[number], descending, nulls_last, collation) for number, descending, nulls_last, collation in keys])
     made = physical.MergeSetOperation(operator, left, right, terms, query.collations, source, columns)
     made.rows = _rows_of(operator, left_rows, right_rows)
     return made, made.rows
+
+
+def _split(operators: list[str], first: int, end: int) -> int:
+    """Where the right operand begins: at the last arm, but a chain of four or more arms under one UNION [ALL] is halved."""
+    operator = operators[end - 2]
+    chain = 1
+    while end - chain > first and operators[end - chain - 1] == operator:
+        chain += 1
+    if operator not in ("UNION ALL", "UNION") or chain < 4:
+        return end - 1
+    return end - chain // 2 if chain % 2 == 0 else end - (chain + 1) // 2
 
 
 def _sorted_arm(lowering: Lowering, arm: Query, keys: list[Key], outer_rows: int) -> tuple[physical.Node, int]:

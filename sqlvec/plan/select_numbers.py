@@ -1,7 +1,7 @@
 """SELECT numbers: EXPLAIN QUERY PLAN prints them for sub-queries.
 
 They count SELECT cores in the order in which their text ends: inner ones before the ones around them.  Each row of VALUES and each parenthesised join
-counts as one.
+counts as one.  ORDER BY and LIMIT belong to the last core of their query.
 """
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ def number_selects(statement: ast.Node, binding: Binding) -> None:
 
 def _collect(node: object, found: list[tuple[int, int, ast.Node]]) -> None:
     stack = [node]
+    ends: dict[int, int] = {}
     while stack:
         value = stack.pop()
         if isinstance(value, (list, tuple)):
             stack.extend(value)
         elif isinstance(value, ast.Node):
+            if isinstance(value, ast.Select):
+                last = value.body.cores[-1] if isinstance(value.body, ast.Compound) else value.body
+                ends[id(last)] = value.span[1]
             if isinstance(value, (ast.SelectCore, ast.Values, ast.ParenthesisedJoin, ast.InTable)):
-                found.append((value.span[1], value.span[0], value))
+                found.append((ends.get(id(value), value.span[1]), value.span[0], value))
             stack.extend(getattr(value, field, None) for field in type(value).__slots__)

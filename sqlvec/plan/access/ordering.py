@@ -63,8 +63,6 @@ def satisfied(order: Order, loops: tuple[Loop, ...], mode: int) -> tuple[int, in
         if loop.flags & VIRTUAL_TABLE:
             if loop.choice is not None and getattr(loop.choice, "ordered", False):
                 found = done
-            else:
-                is_distinct = False
             break
         found |= _pinned(order, loop, ready, pins, found)
         if not loop.flags & ONE_ROW:

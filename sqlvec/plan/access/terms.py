@@ -17,7 +17,20 @@ Follows "The SQLite Query Optimizer Overview" of the manual, sections 1 to 6.
 from __future__ import annotations
 
 from sqlvec.expr.bound import (
-    And, Between, Call, Collate, Column, Compare, FixedColumn, InList, InSubquery, IsNull, Literal, Or, RowCompare, ScalarSubquery,
+    And,
+    Between,
+    Call,
+    Collate,
+    Column,
+    Compare,
+    FixedColumn,
+    InList,
+    InSubquery,
+    IsNull,
+    Literal,
+    Or,
+    RowCompare,
+    ScalarSubquery,
 )
 from sqlvec.plan.access.cost import from_probability
 from sqlvec.resolve import resolve
