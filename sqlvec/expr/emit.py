@@ -5,7 +5,7 @@ truthy exactly when the expression is TRUE, or exactly when it is FALSE).  The s
 for the common classes stand inline and general cases are calls into ``expr.operations``, ``values`` and the functions themselves.
 
 Names in generated source: ``c1_3`` column 3 of the second loop, ``r`` an input row, ``o`` the outer values, ``t7`` a temporary, ``p2`` a
-parameter, ``k5`` a constant object, ``f4`` a function, ``part9`` a sub-expression that is a function of its own.  Text of the user never
+parameter, ``const5`` a constant object, ``f4`` a function, ``part9`` a sub-expression that is a function of its own.  Text of the user never
 gets into the source: strings are constants.
 
 Invariants
@@ -96,7 +96,7 @@ class Emitter:
         self._counter += 1
         return f"t{self._counter}"
 
-    def constant(self, value: Any, prefix: str = "k") -> str:
+    def constant(self, value: Any, prefix: str = "const") -> str:
         """A global name for an object."""
         name = self._names.get(id(value))
         if name is None:
@@ -128,7 +128,7 @@ class Emitter:
         if kind is float and value - value == 0.0:
             text = repr(value)
             return text if text[0] != "-" else f"({text})"
-        return self.constant(value, "s" if kind is str else "k")
+        return self.constant(value, "text" if kind is str else "const")
 
     def set_layout(self, layout: Iterable[Column], row: str = "r") -> None:
         """The input row ``row`` has these columns."""

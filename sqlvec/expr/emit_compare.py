@@ -271,9 +271,10 @@ def collate_truth(emitter: Emitter, node: bound.Collate, wanted: bool) -> str:
 
 def is_null_truth(emitter: Emitter, node: bound.IsNull, wanted: bool) -> str:
     word = "is not" if node.negated is wanted else "is"
-    if isinstance(node.operand, bound.Literal):
-        return str((node.operand.value is None) is (word == "is"))
-    return f"({emitter.value(node.operand)} {word} None)"
+    text = emitter.value(node.operand)
+    if text == "None" or text.strip("()-").replace(".", "", 1).isdigit():
+        return str((text == "None") is (word == "is"))          # a constant: Python warns of ``5 is None``
+    return f"({text} {word} None)"
 
 
 def is_null_value(emitter: Emitter, node: bound.IsNull) -> str:

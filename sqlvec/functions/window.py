@@ -5,7 +5,11 @@ The window operators own partitions, peers and frames; here is what depends on t
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.values.storage import Value, cast_to_integer, to_numeric_affinity
+from sqlvec.values.storage import cast_to_integer, to_numeric_affinity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Value = None | int | float | str | bytes
 
 # These ignore the frame that the user wrote; the operator computes them from the partition alone.
 WHOLE_PARTITION = frozenset(("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"))

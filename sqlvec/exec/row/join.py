@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from sqlvec.exec.row.program import program_of
 from sqlvec.exec.row.scan import Loop
+from sqlvec.exec.row.subquery import convert
 from sqlvec.plan import physical
 from sqlvec.schema.objects import ROWID
 from sqlvec.values.compare import hash_key, sort_key
+from sqlvec.values.storage import BLOB, apply_affinity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,25 +67,47 @@ class RowLoop(Loop):
                 self.pipeline.line(" = ".join(names) + " = None")
 
 
+_COMPOUNDS = (physical.UnionAll, physical.SetOperation, physical.MergeSetOperation, physical.RecursiveCte)
+
+
+def storing_affinities(plan: physical.Node) -> tuple[Any, ...] | None:
+    """The affinities that materialising a compound applies to its columns (those of the first arm); None when nothing can change."""
+    node = plan
+    while isinstance(node, (physical.Sort, physical.Limit, physical.Distinct)):
+        node = node.input
+    if not isinstance(node, _COMPOUNDS):
+        return None
+    affinities = tuple(column.affinity if column.affinity != BLOB else None for column in plan.columns)
+    return affinities if any(affinities) else None
+
+
 class QuerySource:
     """Opens the rows of a FROM sub-query: streamed, or materialised once per activation (once per call when correlated)."""
 
-    __slots__ = ("key", "materialized", "program")
+    __slots__ = ("affinities", "key", "materialized", "program")
 
     def __init__(self, path: physical.QueryScan) -> None:
         self.program = program_of(path.plan, path.outer)
         self.materialized = path.materialized
         self.key = None if path.outer else ("query", path.slot)
+        self.affinities = storing_affinities(path.plan)
 
     def __call__(self, activation: Activation, outer: tuple[Any, ...]) -> Any:
         if not self.materialized:
             return self.program.rows(activation, outer)
         if self.key is None:
-            return list(self.program.rows(activation, outer))
+            return self._stored(activation, outer)
         rows = activation.slots.get(self.key)
         if rows is None:
-            rows = activation.slots[self.key] = list(self.program.rows(activation, outer))
+            rows = activation.slots[self.key] = self._stored(activation, outer)
         return rows
+
+    def _stored(self, activation: Activation, outer: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        rows = self.program.rows(activation, outer)
+        if self.affinities is None:
+            return list(rows)
+        affinities = self.affinities
+        return [tuple([apply_affinity(value, affinity) for value, affinity in zip(row, affinities, strict=True)]) for row in rows]
 
 
 class QueryScanLoop(RowLoop):
@@ -151,7 +175,9 @@ class AutomaticIndexLoop(RowLoop):
         key_places = tuple(self.places[column] for column in path.key_columns)
         order_places = tuple(self.places[column] for column in path.order_columns)
         collations = tuple(emitter.collation(name) for name in path.using)
-        maker = emitter.constant(IndexMaker(key_places, collations, tuple(term.kind == "=" for term in path.keys), order_places))
+        # Rows of a sub-query need not have gone through the affinity that the comparison applies.
+        applied = tuple(term.applied if isinstance(inner, physical.QueryScan) else None for term in path.keys)
+        maker = emitter.constant(IndexMaker(key_places, collations, tuple(term.kind == "=" for term in path.keys), order_places, applied))
         outer_names: set[str] = set()
 
         def write() -> None:
@@ -175,17 +201,19 @@ class AutomaticIndexLoop(RowLoop):
         if isinstance(inner, physical.QueryScan) and inner.outer:
             return f"{maker}.make({call})"
         memo = emitter.bind_line("S", f"S = {emitter.activation()}.slots")
-        pipeline.line(f"a{number} = {memo}.get({maker})")
-        pipeline.line(f"if a{number} is None: a{number} = {memo}[{maker}] = {maker}.make({call})")
-        return f"a{number}"
+        pipeline.line(f"auto{number} = {memo}.get({maker})")
+        pipeline.line(f"if auto{number} is None: auto{number} = {memo}[{maker}] = {maker}.make({call})")
+        return f"auto{number}"
 
 
 class IndexMaker:
     """Builds an automatic index: key tuple -> rows in the order of ``order`` columns, then arrival."""
 
-    __slots__ = ("collations", "equal", "keys", "order")
+    __slots__ = ("applied", "collations", "equal", "keys", "order")
 
-    def __init__(self, keys: tuple[int, ...], collations: tuple[Any, ...], equal: tuple[bool, ...], order: tuple[int, ...]) -> None:
+    def __init__(self, keys: tuple[int, ...], collations: tuple[Any, ...], equal: tuple[bool, ...], order: tuple[int, ...],
+                 applied: tuple[Any, ...]) -> None:
+        self.applied = applied
         self.keys = keys
         self.collations = collations
         self.equal = equal
@@ -194,11 +222,14 @@ class IndexMaker:
     def make(self, rows: Any) -> dict[Any, list[tuple[Any, ...]]]:
         """The index of these rows; rows that no search can find are left out."""
         index: dict[Any, list[tuple[Any, ...]]] = {}
-        parts = tuple(zip(self.keys, self.collations, self.equal, strict=True))
-        plain = all(collation.is_binary for collation in self.collations)
+        parts = tuple(zip(self.keys, self.collations, self.equal, self.applied, strict=True))
+        plain = all(collation.is_binary for collation in self.collations) and not any(self.applied)
         for row in rows:
-            key = tuple([row[place] for place in self.keys]) if plain else tuple([hash_key(row[place], collation) for place, collation, _ in parts])
-            if None in key and any(is_equal and row[place] is None for place, _, is_equal in parts):
+            if plain:
+                key = tuple([row[place] for place in self.keys])
+            else:
+                key = tuple([hash_key(convert(row[place], affinity), collation) for place, collation, _, affinity in parts])
+            if None in key and any(is_equal and row[place] is None for place, _, is_equal, _ in parts):
                 continue
             found = index.get(key)
             if found is None:

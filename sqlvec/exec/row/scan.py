@@ -286,11 +286,12 @@ class IndexLoop(TreeLoop):
         if not keys and path.lower is None and path.upper is None and path.null_scan is None:
             return "((None, None),)"
         groups, simple, skipped = self._groups()
-        low, low_inclusive = self._bound(path.lower)
+        only_not_null = path.lower is not None and path.lower.after_nulls
+        low, low_inclusive = ("None", False) if only_not_null else self._bound(path.lower)
         high, high_inclusive = self._bound(path.upper)
         position = len(keys)
         is_descending = position < len(path.index.columns) and path.index.columns[position].descending
-        skip_null = (path.lower is None and path.upper is not None) or path.null_scan is not None
+        skip_null = only_not_null or (path.lower is None and path.upper is not None) or path.null_scan is not None
         tail = f"{low}, {low_inclusive}, {high}, {high_inclusive}, {is_descending}, {skip_null}"
         if simple is not None:
             values, nullable = simple
@@ -301,7 +302,7 @@ class IndexLoop(TreeLoop):
                 names.append(name)
             prefix = "(" + "".join(f"{name}, " for name in names) + ")"
             empty = " or ".join(f"v{number}_{place} is None" for place in nullable)
-            if low == high == "None" and path.null_scan is None:
+            if low == high == "None" and not skip_null:
                 ranges = f"((({prefix}), False), (({prefix}), True)),"
                 return f"() if {empty} else ({ranges})" if empty else f"({ranges})"
             prefixes = f"(() if {empty} else ({prefix},))" if empty else f"({prefix},)"
@@ -355,7 +356,9 @@ class IndexLoop(TreeLoop):
         pipeline, path = self.pipeline, self.path
         emitter = pipeline.emitter
         term = path.keys[place]
-        same = [other for other in range(place, len(path.keys)) if path.keys[other].kind == "IN" and path.keys[other].expression is term.expression]
+        same = [place]
+        if isinstance(term.expression, bound.InSubquery) and len(term.expression.operands) > 1:
+            same = [other for other in range(place, len(path.keys)) if path.keys[other].expression is term.expression]
         columns = path.index.columns
         turned = [bool(path.descending) is not bool(columns[other].descending) for other in same]
         collations = [emitter.constant(emitter.collation(columns[other].collation)) for other in same]
