@@ -86,6 +86,7 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str
     write = resolve("sqlvec.plan.write_set:table_write")(table, call.context.plan_context())
     schema_format = context.databases[table.database].pager.schema_format
     makers = [] if is_quick else [EntryMaker(entry, write, context, schema_format) for entry in write.indexes]
+    makers = [maker for maker in makers if maker.index.root != table.root]  # the PRIMARY KEY of a WITHOUT ROWID table is the table
     trees = [context.index_tree(maker.index) for maker in makers]
     counts = [0] * len(makers)
     checks = [] if call.context.settings.ignore_check_constraints else [compile_expressions((check,), write.columns, context) for check, _ in write.checks]
