@@ -136,7 +136,7 @@ class Printer:
         elif isinstance(base, physical.MergeSetOperation):
             merge = self.line(parent, f"MERGE ({base.operator})")
             self.query(base.left, self.line(merge, "LEFT"))
-            self.query(base.right, self.line(merge, "RIGHT"))
+            self._right_arm(base.right, self.line(merge, "RIGHT"))
         elif isinstance(base, physical.RecursiveCte):
             self.query(base.setup, self.line(parent, "SETUP"))
             for step in base.steps:
@@ -151,7 +151,7 @@ class Printer:
         for upper in above:
             if isinstance(upper, physical.Aggregate):
                 if upper.mode == "sorted":
-                    self.line(parent, "USE TEMP B-TREE FOR GROUP BY")
+                    self.line(parent, f"USE TEMP B-TREE FOR {'DISTINCT' if upper.for_distinct else 'GROUP BY'}")
                 self.expressions(upper.keys, parent)
                 for call in upper.aggregates:
                     self.expressions([call], parent)
@@ -214,7 +214,16 @@ class Printer:
         compound = self.line(parent, "COMPOUND QUERY")
         self.query(node, self.line(compound, "LEFT-MOST SUBQUERY"))
         for detail, arm in reversed(arms):
-            self.query(arm, self.line(compound, detail))
+            self._right_arm(arm, self.line(compound, detail))
+
+    def _right_arm(self, arm: physical.Node, parent: int) -> None:
+        """An arm that isn't the first: VALUES of several rows is a sub-query there."""
+        if isinstance(arm, physical.Values) and len(arm.tuples) > 1:
+            label = f"(subquery-{arm.number})"
+            self.query(arm, self.line(parent, f"CO-ROUTINE {label}"))
+            self.line(parent, f"SCAN {label}")
+        else:
+            self.query(arm, parent)
 
     # --- loops --------------------------------------------------------------------------------------------------------------------------
 
@@ -230,8 +239,7 @@ class Printer:
                 if path.slot in self.shown:
                     continue
                 self.shown.add(path.slot)
-            name = path.name or path.label
-            self.query(path.plan, self.line(parent, f"{'MATERIALIZE' if path.materialized else 'CO-ROUTINE'} {name}"))
+            self.query(path.plan, self.line(parent, f"{'MATERIALIZE' if path.materialized else 'CO-ROUTINE'} {path.name}"))
 
     def _level(self, level: physical.Level, parent: int) -> None:
         path = level.path
@@ -262,7 +270,7 @@ class Printer:
         """The unmatched rows of a RIGHT or FULL JOIN."""
         assert level.rest is not None
         table = getattr(level.rest, "table", None)
-        name = table.name if table is not None else getattr(level.rest, "name", "") or level.rest.label
+        name = table.name if table is not None else getattr(level.rest, "name", "")
         at = self.line(parent, f"RIGHT-JOIN {name}")
         self.line(at, path_text(level.rest))
         self._keys(level.rest, at)
@@ -292,6 +300,8 @@ class Printer:
                 subquery = getattr(node, "subquery", None)
                 if subquery is not None:
                     if type(node).__name__ == "InSubquery":
+                        if id(node) in self.lists:          # row-value IN whose components drive a loop
+                            continue
                         self.in_operator(node, parent, is_loop=False)  # type: ignore[arg-type]
                     else:
                         self.nested(subquery, "SCALAR SUBQUERY", parent)
@@ -324,7 +334,7 @@ class Printer:
 
 def _streams_distinct(node: physical.Aggregate) -> bool:
     """Do the values of the only DISTINCT aggregate arrive adjacent?"""
-    return getattr(node, "distinct_ordered", False)
+    return node.distinct_ordered
 
 
 def existing_tree(node: InSubquery, is_loop: bool) -> str | None:

@@ -109,7 +109,7 @@ class Block(Query):
     ``aggregates`` are the distinct AggregateCall nodes (in order of appearance: result list, ORDER BY, HAVING) and ``windows`` the WindowCall nodes of the
     block; the expressions still contain them in place."""
 
-    __slots__ = ("aggregates", "conditions", "distinct", "from_items", "group_by", "having", "is_aggregate", "result", "windows")
+    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate", "result", "windows")
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -119,6 +119,7 @@ class Block(Query):
         self.group_by: tuple[Expression, ...] | None = None
         self.having: Expression | None = None
         self.distinct = False
+        self.distinct_as_group = False          # SELECT DISTINCT turned into GROUP BY by rewriting
         self.is_aggregate = False
         self.aggregates: list[AggregateCall] = []
         self.windows: list[WindowCall] = []

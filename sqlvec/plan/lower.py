@@ -85,6 +85,7 @@ class Lowering:
         self.lower_subqueries([expression for row in rows for expression in row], outer_rows)
         source = self.statement.new_source()
         node: physical.Node = physical.Values(tuple(rows), source, self.output_columns(source, query.rows[0], query.names))
+        node.number = query.number  # type: ignore[attr-defined]
         node = self.limited(node, query)
         return node, min(SELECT_ROWS, 0 if len(rows) == 1 else len(rows))
 

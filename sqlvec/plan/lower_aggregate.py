@@ -100,6 +100,8 @@ class AggregateLowering:
         columns += bare
         aggregate = physical.Aggregate(node, mode, self.keys, tuple([key.collation or "BINARY" for key in self.keys]), terms,
                                        tuple(block.aggregates), tuple(bare), self.extreme if bare else None, self.source, tuple(columns))
+        aggregate.for_distinct = block.distinct_as_group
+        aggregate.distinct_ordered = plan is not None and plan.distinct != "unordered"
         aggregate.rows = self.lowering.estimate(block, plan.rows if plan is not None else 0)
         above: physical.Node = aggregate
         if having is not None:

@@ -307,9 +307,10 @@ class Aggregate(Node):
     'sorted': input in any order, groups leave sorted by ``key_order`` (one OrderTerm per key, over input columns, in sorter order), rows inside a
     group keep arrival order.  Keys compare with ``collations``; the output form of a key is that of the group's first row.
     ``bare`` columns come from the group's first row, or, when ``extreme`` is not None, from the row where aggregates[extreme] (a min or max) last
-    took a new value."""
+    took a new value.  ``for_distinct``: this is a SELECT DISTINCT whose ORDER BY is its result list; ``distinct_ordered``: equal arguments of the only
+    DISTINCT aggregate arrive adjacent."""
 
-    __slots__ = ("aggregates", "bare", "collations", "extreme", "input", "key_order", "keys", "mode", "source")
+    __slots__ = ("aggregates", "bare", "collations", "distinct_ordered", "extreme", "for_distinct", "input", "key_order", "keys", "mode", "source")
     INPUTS = ("input",)
 
     def __init__(self, input: Node, mode: str, keys: tuple[Expression, ...], collations: tuple[str, ...], key_order: tuple[OrderTerm, ...],
@@ -323,6 +324,8 @@ class Aggregate(Node):
         self.key_order = key_order
         self.aggregates = aggregates
         self.bare = bare
+        self.for_distinct = False
+        self.distinct_ordered = False
         self.extreme = extreme
         self.source = source
 
@@ -448,13 +451,14 @@ class MergeSetOperation(Node):
 
 
 class Values(Node):
-    """Constant rows of expressions; output columns of ``source``."""
+    """Constant rows of expressions; output columns of ``source``.  ``number`` is its SELECT number."""
 
-    __slots__ = ("source", "tuples")
+    __slots__ = ("number", "source", "tuples")
 
     def __init__(self, tuples: tuple[tuple[Expression, ...], ...], source: int, columns: tuple[Column, ...]) -> None:
         super().__init__(columns)
         self.tuples = tuples
+        self.number = 0
         self.source = source
 
 

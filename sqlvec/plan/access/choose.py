@@ -154,7 +154,6 @@ def _unique_lookup(item: FromItem, clause: Clause) -> Loop | None:
 
 def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     items = block.from_items
-    scope = clause.scope
     wanted = request.order
     mode = _MODES[request.mode]
     distinct = "unordered"
@@ -201,6 +200,10 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
         kept = resolve("sqlvec.plan.access.omit_join:omit_joins")(block, request, clause, loops, plan)
         reverse = sum(1 << at for at, loop in enumerate(kept) if reverse >> loops.index(loop) & 1) if reverse > 0 else reverse
         loops = kept
+    if clause.scope.has_right:                  # unmatched rows come last: no order survives
+        plan.ordered = 0
+        plan.sorted_by_group = plan.first_only = False
+        plan.distinct = "unordered" if plan.distinct == "ordered" else plan.distinct
     coroutine = 0 if runs_as_coroutine(block, 0) else -1
     builder = PathBuilder(candidates, coroutine, request.mode in ("min", "max"))
     builder.big_null = big_null

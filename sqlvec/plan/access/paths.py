@@ -65,6 +65,7 @@ class PathBuilder:
             return physical.RecursiveScan(item.source, item.label, plan.slot)
         scan = physical.QueryScan(item.source, item.label, plan.node, position != self.coroutine, plan.slot)
         scan.outer = plan.outer
+        scan.name = item.name
         return scan
 
     def _by_rowid(self, loop: Loop, item: FromItem, reverse: bool) -> physical.Path:
@@ -91,7 +92,7 @@ class PathBuilder:
                 keys.append(key_term(term))
                 self.enforced(term, loop, item)
         path = physical.IndexSearch(item.source, item.label, item.table, index, tuple(keys))
-        path.covering = bool(loop.flags & COVERING)
+        path.covering = bool(loop.flags & COVERING) and not item.right
         path.descending = reverse
         if loop.flags & BIG_NULL and self.big_null is not None:
             path.null_scan = "last" if self.big_null else "first"

@@ -396,7 +396,8 @@ class Clause:
             self._in_component(term, expression, 0, extra)
             return
         query = expression.subquery.query
-        if self.operator != "AND" or type(query).__name__ == "Compound" or getattr(query, "windows", None):
+        is_compound = type(query).__name__ == "Compound" or len(getattr(query, "rows", ())) > 1
+        if self.operator != "AND" or is_compound or getattr(query, "windows", None):
             return
         for number in range(len(expression.operands)):
             child = self._derive(expression, term)

@@ -87,6 +87,7 @@ class Rewriting:
                 item.query = self.query(item.query)
         if block.distinct and not block.is_aggregate and not block.windows and _same_list(block):
             block.distinct = False
+            block.distinct_as_group = True
             block.group_by = block.result
             block.is_aggregate = True
         if block.having is not None and block.group_by is not None:
