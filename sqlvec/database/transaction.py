@@ -175,9 +175,10 @@ class Transaction:
         self.deferred_violations = 0
         self.databases.settings.defer_foreign_keys = False
         if self.active_reads == 0 and self.active_writes == 0:
-            for database in self.databases:
-                if database.pager.in_read:
-                    database.pager.end_read()
+            for number in self.reading:
+                if number < len(self.databases) and self.databases[number].pager.in_read:
+                    self.databases[number].pager.end_read()
+            self.reading.clear()
 
     # --- savepoints ------------------------------------------------------------------------------------------------------------------
 
