@@ -440,7 +440,8 @@ def emit_unary(emitter: Emitter, node: bound.Unary) -> str:
         return emitter.value(node.operand)
     if operator == "-":
         if isinstance(node.operand, bound.Literal) and type(node.operand.value) in (int, float):
-            return emitter.literal(arithmetic.negate(node.operand.value))
+            value = node.operand.value
+            return emitter.literal(-value if type(value) is float else arithmetic.negate(value))
         return f"{emitter.operation('negate')}({emitter.result(node.operand)})"
     if operator == "~":
         return f"{emitter.operation('bit_not')}({emitter.result(node.operand)})"

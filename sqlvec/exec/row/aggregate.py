@@ -136,6 +136,9 @@ class Accumulator:
 
     def _sum(self, pipeline: Pipeline, name: str, hint: str) -> None:
         real, count, integer, state = self.names[:4]
+        own = f"q{self.number}"            # the argument may be shared with other aggregates: converted in a copy
+        pipeline.line(f"{own} = {name}")
+        name = own
         add_real = f"{real} += {name}; {count} += 1; {state} |= 1"
         number = pipeline.emitter.named("number_argument", number_argument)
         if hint == "r":

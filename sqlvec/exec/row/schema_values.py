@@ -42,7 +42,7 @@ def default_value(context: RunContext, table: Table, number: int) -> Any:
 
 def virtual_table(context: RunContext, table: Table) -> Any:
     """The connected instance of a virtual table."""
-    return context.databases.virtual_table(table)  # type: ignore[attr-defined]
+    return context.session.connect_table(table.database, table.name)
 
 
 __all__ = ["binding", "default_value", "generated_columns", "virtual_table"]
