@@ -211,6 +211,13 @@ class Printer:
                 node = node.left
             else:
                 break
+        if isinstance(node, physical.Values) and len(node.tuples) > 1:     # rows of VALUES on the left are arms of their own
+            ones = []
+            for row in node.tuples:
+                one = physical.Values((row,), node.source, node.columns)
+                ones.append(one)
+            arms.extend(("UNION ALL", one) for one in reversed(ones[1:]))
+            node = ones[0]
         compound = self.line(parent, "COMPOUND QUERY")
         self.query(node, self.line(compound, "LEFT-MOST SUBQUERY"))
         for detail, arm in reversed(arms):
@@ -274,6 +281,7 @@ class Printer:
         at = self.line(parent, f"RIGHT-JOIN {name}")
         self.line(at, path_text(level.rest))
         self._keys(level.rest, at)
+        self.expressions(level.conditions, at)
 
     def _keys(self, path: physical.Path, parent: int) -> None:
         """Sub-queries in what a path searches for."""
@@ -309,9 +317,8 @@ class Printer:
 
     def nested(self, subquery: Subquery, kind: str, parent: int) -> None:
         """One sub-query, unless it has been printed."""
-        if id(subquery) in self.shown:
-            if kind == "LIST SUBQUERY" and not subquery.outer:
-                self.line(parent, f"REUSE {kind} {subquery.number}")
+        if id(subquery) in self.shown and not subquery.outer:
+            self.line(parent, f"REUSE {'LIST ' if kind.startswith('LIST') else ''}SUBQUERY {subquery.number}")
             return
         self.shown.add(id(subquery))
         at = self.line(parent, f"{'CORRELATED ' if subquery.outer else ''}{kind} {subquery.number}")

@@ -167,6 +167,7 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
     if node.indexed_by is not None:
         raise errors.no_such_index(node.indexed_by.text)
     item = _new_item(node.name.text, node.alias, scope)
+    item.view = view
     item.database = view.database
     schema = binding.context.catalogs.names[view.database]
     source = query_source(item, query, names, scope, fold(node.alias.text if node.alias is not None else node.name.text))

@@ -47,7 +47,7 @@ class FromItem:
     ``cte`` identifies a CTE: items of one CTE share the object; ``cte.references`` counts them."""
 
     __slots__ = ("alias", "arguments", "columns", "cross", "cte", "database", "index_name", "is_correlated", "label", "left", "left_of_right",
-                 "name", "not_indexed", "query", "recursive", "right", "source", "table", "used")
+                 "is_narrowed", "name", "not_indexed", "query", "recursive", "right", "source", "table", "used", "view")
 
     def __init__(self, source: int, name: str) -> None:
         self.source = source
@@ -67,6 +67,8 @@ class FromItem:
         self.index_name: str | None = None       # INDEXED BY
         self.not_indexed = False
         self.is_correlated = False
+        self.view: Table | None = None           # the view that ``query`` is the body of
+        self.is_narrowed = False                 # conditions of the outer query have been pushed into ``query``
         self.columns: tuple[str, ...] = ()
         self.used: set[int] = set()
 

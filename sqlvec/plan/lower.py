@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import And, Column, OrderTerm
 from sqlvec.plan import physical
-from sqlvec.plan.access.choose import choose
+from sqlvec.plan.access.choose import choose, runs_as_coroutine
 from sqlvec.plan.access.cost import literal_limit
 from sqlvec.plan.access.result import QueryPlan, Request
 from sqlvec.plan.logical import Block, Compound, RecursiveQuery, ValuesQuery
@@ -183,6 +183,11 @@ class Lowering:
         request.virtual_table = self.virtual_table
         for item in block.from_items:
             if item.query is not None:
+                same = next((other for other in block.from_items if other is not item and other.source in request.query_plans
+                             and item.view is not None and other.view is item.view and not item.is_narrowed and not other.is_narrowed), None)
+                if same is not None and not runs_as_coroutine(block, block.from_items.index(same)):
+                    request.query_plans[item.source] = request.query_plans[same.source]
+                    continue
                 request.query_plans[item.source] = self.query_plan(item, outer_rows)
             elif item.recursive is not None:
                 request.query_plans[item.source] = QueryPlan(physical.SingleRow(()), 200, self.queues[id(item.recursive)])
@@ -234,7 +239,7 @@ class Lowering:
         limit = literal_limit(block.limit)
         most = SELECT_ROWS if limit is None else min(SELECT_ROWS, limit)
         if block.group_by is not None:
-            return min(most, rows, 66)
+            return min(most, 66)
         return 0 if block.is_aggregate else min(most, rows)
 
     # --- the upper part of a block --------------------------------------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ def _sorted_arm(lowering: Lowering, arm: Query, keys: list[Key], outer_rows: int
                               for number, descending, nulls_last, collation in keys])
         return lowering.lower(arm, outer_rows)
     node, rows = lowering.lower(arm, outer_rows)
+    if isinstance(node, physical.Values) and len(node.tuples) == 1:
+        return node, rows
     terms = tuple([OrderTerm(node.columns[number], descending, nulls_last, collation) for number, descending, nulls_last, collation in keys])
     made = physical.Sort(node, terms)
     made.rows = rows

@@ -209,9 +209,8 @@ class Candidates:
         """Cost of reading table rows for the index entries that pass the conditions computable from the index."""
         cost = rows + 16
         available = {column.column for column in index.columns}
-        expressions = {one.key() for one in self.scope.index_expressions(item, index) if one is not None}
         for term in self.clause.terms:
-            if not self._covered(term.expression, item, available, expressions):
+            if not self._covered(term.expression, item, available):
                 break
             if term.hint <= 0:
                 cost += term.hint
@@ -221,17 +220,13 @@ class Candidates:
                     cost -= 19
         return cost
 
-    def _covered(self, expression: Expression, item: FromItem, available: set[int], expressions: set[Any]) -> bool:
-        if expressions and expression.key() in expressions:
-            return True
+    def _covered(self, expression: Expression, item: FromItem, available: set[int]) -> bool:
+        """Are the item's columns in the expression among those available?  Sub-queries aren't looked into."""
         if type(expression) is FixedColumn:
             expression = expression.column
         if type(expression) is Column:
             return expression.source != item.source or expression.number in available or self.scope.normal(expression) == ROWID
-        subquery = getattr(expression, "subquery", None)
-        if subquery is not None and any(column.source == item.source and column.number not in available for column in subquery.outer):
-            return False
-        return all(self._covered(child, item, available, expressions) for child in expression.children())
+        return all(self._covered(child, item, available) for child in expression.children())
 
     # --- rows after other conditions, and the list ----------------------------------------------------------------------------------
 

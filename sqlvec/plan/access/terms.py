@@ -552,7 +552,7 @@ class Clause:
 def _is_equivalence(expression: Compare, term: Term, left: Expression, right: Expression) -> bool:
     if expression.operator not in ("=", "IS") or term.outer_on is not None:
         return False
-    one, two = left.affinity or "A", right.affinity or "A"
+    one, two = left.affinity or "", right.affinity or ""
     if one != two and not (one >= "C" and two >= "C"):
         return False
     if expression.using.upper() == "BINARY":

@@ -71,9 +71,11 @@ def _merge(block: Block, item: FromItem, query: Block) -> None:
         return None
 
     replace_in_query(block, change)
-    if is_outer:
-        for condition in query.conditions:
+    for condition in query.conditions:
+        if is_outer:
             condition.outer_on, condition.inner_on = first.source, None
+        elif item.left_of_right:                # must hold before a later RIGHT JOIN adds its null rows
+            condition.inner_on = first.source
     for condition in block.conditions:
         if condition.outer_on == source:
             condition.outer_on = first.source

@@ -34,11 +34,12 @@ ANY_ORDER = frozenset(("count", "min", "max"))
 class Rewriting:
     """The rewriting of one statement.  ``done`` are ids of queries rewritten already (CTEs are shared between their uses)."""
 
-    __slots__ = ("binding", "done")
+    __slots__ = ("binding", "done", "simplified")
 
     def __init__(self, binding: Binding) -> None:
         self.binding = binding
         self.done: dict[int, Query] = {}
+        self.simplified: set[int] = set()       # blocks made by flattening, whose terms stay as they are
 
     def query(self, query: Query, is_recursive: bool = False, is_arm: bool = False) -> Query:
         """Rewrite a query and everything in it.  ``is_recursive``: it is a step of a recursive CTE; ``is_arm``: it is an arm of a compound."""
@@ -56,6 +57,8 @@ class Rewriting:
             query.steps = [self.query(step, True) for step in query.steps]
         for subquery in subqueries_in(query_expressions(query)):
             subquery.query = self.query(subquery.query)
+            if getattr(subquery, "kind", "") == "EXISTS" and isinstance(subquery.query, Block):
+                subquery.query.order_by = ()
         self.done[id(original)] = query
         self.done[id(query)] = query
         return query
@@ -64,15 +67,20 @@ class Rewriting:
         """Rewrite the arms.  A DISTINCT below an operator that removes duplicates anyway is dropped."""
         last = max((number for number, operator in enumerate(query.operators) if operator != "UNION ALL"), default=-1)
         for number, arm in enumerate(query.arms):
-            if isinstance(arm, Block):
-                if number <= last + 1 and last >= 0 and not query.order_by:
-                    arm.distinct = False
-                self.done.pop(id(arm), None)
-                query.arms[number] = self.query(arm, is_arm=True)
+            if not isinstance(arm, Block):
+                continue
+            is_set = number <= last + 1 and last >= 0 and not query.order_by
+            if is_set:
+                arm.distinct = False
+            self.done.pop(id(arm), None)
+            arm = query.arms[number] = self.query(arm, is_arm=True)
+            if is_set and arm.limit is None:
+                arm.order_by = ()
 
     def block(self, block: Block, is_recursive: bool, is_arm: bool) -> Query:
         """Rewrite a SELECT core."""
-        _drop_beside_false(block)
+        if id(block) not in self.simplified:
+            _drop_beside_false(block)
         items = block.from_items
         if len(items) > 1 or any(item.query is not None for item in items):
             found = self._merge(block, is_recursive, is_arm)
@@ -83,7 +91,7 @@ class Rewriting:
         for item in block.from_items:
             if item.query is not None:
                 if id(item.query) not in self.done:
-                    resolve("sqlvec.plan.rewrite.push_down_filter:push_down_filter")(block, item)
+                    item.is_narrowed = resolve("sqlvec.plan.rewrite.push_down_filter:push_down_filter")(block, item)
                 item.query = self.query(item.query)
         if block.distinct and not block.is_aggregate and not block.windows and _same_list(block):
             block.distinct = False
@@ -103,7 +111,8 @@ class Rewriting:
                 resolve("sqlvec.plan.rewrite.simplify_outer_join:simplify_outer_join")(block, item)
             query = item.query
             position += 1
-            if query is None or (isinstance(query, Block) and query.is_aggregate):
+            last = query.arms[-1] if isinstance(query, Compound) else query
+            if query is None or (isinstance(last, Block) and last.is_aggregate):
                 continue
             _drop_order(block, item)
             if query.order_by and position == 1 and _is_complex(block) and (len(block.from_items) == 1 or _is_fixed(block.from_items[1])):
@@ -113,6 +122,7 @@ class Rewriting:
                 continue
             if merged is not block:
                 assert isinstance(merged, Compound)
+                self.simplified.update(id(arm) for arm in merged.arms)
                 self.compound(merged)
                 return merged
             position = 0
