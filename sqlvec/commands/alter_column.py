@@ -11,7 +11,7 @@ from sqlvec import errors
 from sqlvec.commands import references, schema_write
 from sqlvec.commands.alter_rename import find_altered, refuse_system
 from sqlvec.exec.dml.index_entries import is_true
-from sqlvec.exec.dml.row_images import RowCodec
+from sqlvec.exec.dml.row_images import RowCodec, scan_images
 from sqlvec.expr.bound import Literal
 from sqlvec.expr.compile import compile_expressions
 from sqlvec.pages.record import decode, encode
@@ -125,7 +125,7 @@ def _check_rows(context: CommandContext, number: int, name: str) -> None:
     codec = RowCodec(write, run_context)
     checks = [compile_expressions((expression,), write.columns, run_context) for expression, _ in write.checks]
     generated = {column for column, _ in write.generated}
-    for image in resolve("sqlvec.commands.index_build:table_images")(context, table, codec, run_context):
+    for image in scan_images(table, write, run_context, codec):
         for function in checks:
             value = function(image)[0]
             if value is not None and not is_true(value):

@@ -41,7 +41,7 @@ def prepare_name(context: CommandContext, statement: Any, kind: str) -> int | No
     if existing is not None:
         if statement.if_not_exists:
             return None
-        raise errors.already_exists("view" if existing.kind == "view" else "table", name, statement.name.span[0])
+        raise errors.already_exists("view" if existing.kind == "view" else "table", statement.name.written, statement.name.span[0])
     if catalog.find_index(name) is not None:
         raise errors.already_named("index", name)
     return number

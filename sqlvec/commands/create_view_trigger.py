@@ -74,7 +74,7 @@ def create_trigger(context: CommandContext, statement: ast.CreateTrigger, sql: s
     if catalog.find_trigger(name) is not None:
         if statement.if_not_exists:
             return
-        raise errors.already_exists("trigger", name, statement.name.span[0])
+        raise errors.already_exists("trigger", statement.name.written, statement.name.span[0])
     if table.name.lower().startswith("sqlite_"):
         raise errors.plain("cannot create trigger on system table")
     timing = statement.time or "BEFORE"

@@ -27,7 +27,7 @@ def create_virtual_table(context: CommandContext, statement: ast.CreateVirtualTa
     if existing is not None:
         if statement.if_not_exists:
             return
-        raise errors.already_exists("view" if existing.kind == "view" else "table", name, statement.name.span[0])
+        raise errors.already_exists("view" if existing.kind == "view" else "table", statement.name.written, statement.name.span[0])
     if catalog.find_index(name) is not None:
         raise errors.already_named("index", name)
     session = context.session

@@ -7,30 +7,16 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.conflict import index_error
 from sqlvec.exec.dml.index_entries import EntryMaker
-from sqlvec.exec.dml.row_images import RowCodec
+from sqlvec.exec.dml.row_images import RowCodec, scan_images
 from sqlvec.plan.write_set import WriteBinder
 from sqlvec.values import text as text_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from sqlvec.commands.context import CommandContext
-    from sqlvec.schema.objects import Index, Table
-
-
-def table_images(context: CommandContext, table: Table, codec: RowCodec, run_context: Any) -> Iterator[tuple[Any, ...]]:
-    """The images of all rows in tree order."""
-    if table.without_rowid:
-        assert table.key_index is not None
-        for block in run_context.index_tree(table.key_index).blocks():
-            for payload in block:
-                yield codec.image(payload, None)
-    else:
-        for block in run_context.table_tree(table).blocks():
-            for rowid, payload in block:
-                yield codec.image(payload, rowid)
+    from sqlvec.schema.objects import Index
 
 
 def fill(context: CommandContext, index: Index) -> None:
@@ -45,7 +31,7 @@ def fill(context: CommandContext, index: Index) -> None:
     codec = RowCodec(write, run_context)
     maker = EntryMaker(entry, write, run_context, codec.schema_format)
     entries = []
-    for image in table_images(context, table, codec, run_context):
+    for image in scan_images(table, write, run_context, codec):
         values = maker.values(image)
         if values is not None:
             entries.append(values)

@@ -59,6 +59,15 @@ class Name(Node):
         self.span = span
         self.quoted = quoted
 
+    @property
+    def written(self) -> str:
+        """The identifier with its quotes, as some error texts show it."""
+        if not self.quoted:
+            return self.text
+        if self.quoted == "[":
+            return f"[{self.text}]"
+        return self.quoted + self.text.replace(self.quoted, self.quoted * 2) + self.quoted
+
     def __repr__(self) -> str:
         return f"Name({self.text!r})" if not self.quoted else f"Name({self.text!r}, {self.quoted!r})"
 

@@ -162,6 +162,8 @@ def _aggregate(node: ast.FunctionCall, function: Any, scope: Scope) -> Expressio
     call = bound.AggregateCall(function, arguments, node.distinct, condition, using, node.star or not arguments)
     owner = _owner(arguments, condition, scope)
     if owner is scope and not scope.allow_aggregates:
+        if scope.clause == "WHERE" and scope.aggregates:
+            raise errors.misuse_of_aggregate(node.name.text, scope.binding.offset(node))
         raise errors.misuse_of_function("aggregate", node.name.text, scope.binding.offset(node))
     if owner is not scope:
         if not owner.allow_aggregates:
