@@ -20,7 +20,7 @@ from __future__ import annotations
 from sqlvec.columnar.kernels.text import equal_bytes, folded, hash_bytes, short_words
 from sqlvec.columnar.key_table import KeyTable
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector, concatenate
+from sqlvec.columnar.vector import EMPTY_HEAP, INTEGER, NULL, REAL, TEXT, ColumnVector, TextArena
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class _LongTexts:
 
     def __init__(self) -> None:
         self.table = KeyTable(1)
-        self.texts: ColumnVector | None = None
+        self.texts = TextArena()
+        self.texts.append(ColumnVector(1, TEXT, np.zeros(1, np.int64), 0, EMPTY_HEAP))     # ids begin at 1
 
     def words(self, vector: ColumnVector, adding: bool) -> Any:
         if vector.is_constant:
@@ -137,10 +138,9 @@ class _LongTexts:
         hashes = hash_bytes(vector)
         if not adding:
             ids = self.table.find([hashes])
-            if self.texts is not None:
-                rows = np.flatnonzero(ids)
-                if len(rows) and not equal_bytes(_as_text(vector.take(rows)), self.texts.take(ids.take(rows))).all():
-                    raise HashCollision
+            rows = np.flatnonzero(ids)
+            if len(rows) and not equal_bytes(_as_text(vector.take(rows)), self.texts.take(ids.take(rows))).all():
+                raise HashCollision
             return ids.view(np.uint64) | _LONG
         known = self.table.count
         ids = self.table.add([hashes])
@@ -148,11 +148,7 @@ class _LongTexts:
             is_new = np.flatnonzero(ids > known)
             first = np.zeros(self.table.count - known, np.int64)
             first[ids.take(is_new)[::-1] - known - 1] = is_new[::-1]
-            fresh = vector.take(first)
-            # entry 0 stands for "no text", so that ids index the texts directly
-            parts = [self.texts] if self.texts is not None else [vector.take(np.zeros(1, np.int64))]
-            self.texts = _as_text(concatenate([*parts, fresh]))
-        assert self.texts is not None
+            self.texts.append(vector.take(first))
         if not equal_bytes(_as_text(vector), self.texts.take(ids)).all():
             raise HashCollision
         return ids.view(np.uint64) | _LONG

@@ -344,6 +344,44 @@ def pack_text(heap: Any, offsets: Any, lengths: Any) -> tuple[Any, Any]:
     return out.view(np.uint8), starts << 3
 
 
+class TextArena:
+    """A heap that texts are appended to; places never change, the heap may move."""
+
+    __slots__ = ("_heap", "_size", "count", "lengths", "offsets")
+
+    def __init__(self) -> None:
+        self._heap = np.zeros(4096, np.uint8)
+        self._size = 0
+        self.count = 0
+        self.offsets = np.zeros(64, np.int64)
+        self.lengths = np.zeros(64, np.int64)
+
+    def append(self, vector: ColumnVector) -> None:
+        """Add all texts of a (flat) vector."""
+        packed, starts = pack_text(vector.heap, vector.bits, vector.length_array())
+        body = len(packed) - HEAP_SLACK if vector.count else 0
+        need = self._size + body + HEAP_SLACK
+        if need > len(self._heap):
+            bigger = np.zeros(max(need, 2 * len(self._heap)), np.uint8)
+            bigger[:self._size] = self._heap[:self._size]
+            self._heap = bigger
+        count = self.count + vector.count
+        if count > len(self.offsets):
+            for name in ("offsets", "lengths"):
+                grown = np.zeros(max(count, 2 * len(self.offsets)), np.int64)
+                grown[:self.count] = getattr(self, name)[:self.count]
+                setattr(self, name, grown)
+        self._heap[self._size:self._size + body] = packed[:body]
+        self.offsets[self.count:count] = starts + self._size
+        self.lengths[self.count:count] = vector.length_array()
+        self._size += body
+        self.count = count
+
+    def take(self, positions: Any) -> ColumnVector:
+        """The texts at ``positions``."""
+        return ColumnVector(len(positions), TEXT, self.offsets.take(positions), self.lengths.take(positions), self._heap)
+
+
 _TAIL_MASK = np.array([(1 << (8 * k)) - 1 for k in range(8)] + [(1 << 64) - 1], np.uint64)
 
 

@@ -125,7 +125,7 @@ class Survey:
     def table(self, path: Any) -> None:
         """A tree that will be read: stored columns only, UTF-8, no virtual tables."""
         table = path.table
-        if table.kind != "table" or table.root < 2 and not table.without_rowid:
+        if table.kind != "table" or (table.root < 2 and not table.without_rowid):
             raise Ineligible
         for number in path.used:
             if number >= 0 and number != table.rowid_column and table.fields[number] < 0:

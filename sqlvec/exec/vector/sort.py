@@ -74,7 +74,8 @@ class Sorting:
     def _candidates(self, first_key: ColumnVector) -> Any:
         """Rows of a batch whose first key isn't behind that of the worst row held."""
         term = self.node.keys[0]
-        worst = self.blocks[0]["key", 0].slice(self.count - 1, self.count)
+        assert self.wanted is not None
+        worst = self.blocks[0]["key", 0].slice(self.wanted - 1, self.wanted)
         null = first_key.null_mask()
         if term.nulls_last is not None or null is not None or worst.value(0) is None:
             return None
