@@ -85,7 +85,7 @@ COMMANDS: tuple[tuple[str, int, str], ...] = (
     ("timer", 5, _SETTINGS + "timer"),
     ("trace", 3, _TOOLS + "trace"),
     ("version", 1, _TOOLS + "version"),
-    ("vfsinfo", 4, _TOOLS + "vfsinfo"),
+    ("vfsinfo", 3, _TOOLS + "vfsinfo"),
     ("vfslist", 4, _TOOLS + "vfslist"),
     ("vfsname", 4, _TOOLS + "vfsname"),
     ("width", 1, _SETTINGS + "width"),
@@ -98,11 +98,12 @@ _ESCAPES = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r
 
 
 class ArgumentError(Exception):
-    """A dot-command that cannot be carried out: ``text`` (without its newline) goes to standard error."""
+    """A dot-command that cannot be carried out: ``text`` (without its newline) goes to standard error; ``status`` is its result."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, status: int = 1) -> None:
         super().__init__(text)
         self.text = text
+        self.status = status
 
 
 def run(shell: Shell, line: str) -> int:
@@ -120,7 +121,7 @@ def run(shell: Shell, line: str) -> int:
                 result = int(resolve(handler)(shell, words) or 0)
             except ArgumentError as error:
                 shell.complain(error.text + "\n")
-                result = 1
+                result = error.status
             if shell.once and full not in ("once", "excel"):
                 resolve("sqlvec.cli.dot_transfer:end_once")(shell)
             return result

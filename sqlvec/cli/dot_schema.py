@@ -45,8 +45,6 @@ def _print_names(shell: Shell, names: list[str]) -> None:
 
 def tables(shell: Shell, words: list[str]) -> int:
     """``.tables [PATTERN]``"""
-    if len(words) > 2:
-        raise ArgumentError("Usage: .tables ?LIKE-PATTERN?")
     return _list_names(shell, words, "type IN ('table','view') AND name NOT LIKE 'sqlite__%' ESCAPE '_' AND name LIKE ?1")
 
 
@@ -89,7 +87,7 @@ def schema(shell: Shell, words: list[str]) -> int:
             elif option == "debug":
                 continue
             else:
-                raise ArgumentError(f'Unknown option "{word}" on ".schema"')
+                raise ArgumentError(f'Unknown option: "{word}"')
         elif pattern is None:
             pattern = word
         else:
@@ -275,7 +273,7 @@ def databases(shell: Shell, words: list[str]) -> int:
 def lint(shell: Shell, words: list[str]) -> int:
     """``.lint fkey-indexes [-verbose] [-groupbyparent]``: foreign keys whose child columns have no index."""
     if len(words) < 2 or not "fkey-indexes".startswith(words[1].lower()):
-        raise ArgumentError("Usage lint sub-command ?switches...?\nWhere sub-commands are:\n    fkey-indexes")
+        raise ArgumentError("Usage lint sub-command ?switches...?\nWhere sub-commands are:\n    fkey-indexes", 0)
     verbose = group = False
     for word in words[2:]:
         option = word.lstrip("-")

@@ -35,7 +35,7 @@ _LIMITS = (
 # name and default of this build; what a switch means to a session is in ``_SESSION_SWITCHES``
 _SWITCHES = (
     ("defensive", False), ("dqs_ddl", True), ("dqs_dml", True), ("enable_fkey", False), ("enable_qpsg", False), ("enable_trigger", True),
-    ("enable_view", True), ("fts3_tokenizer", False), ("legacy_alter_table", False), ("legacy_file_format", False),
+    ("enable_view", True), ("fts3_tokenizer", True), ("legacy_alter_table", False), ("legacy_file_format", False),
     ("load_extension", True), ("no_ckpt_on_close", False), ("reset_database", False), ("trigger_eqp", False), ("trusted_schema", True),
     ("writable_schema", False),
 )  # fmt: skip
@@ -80,7 +80,7 @@ def mode(shell: Shell, words: list[str]) -> int:
             shell.complain(f"unknown option: {word}\noptions:\n  --noquote\n  --quote\n  --wordwrap on/off\n  --wrap N\n  --ww\n")
             return 1
         else:
-            shell.complain(f"extra argument: {word}\n")
+            shell.complain(f'extra argument: "{word}"\n')
             return 1
     if not name:
         if wrap is None and word_wrap is None and quote is None:
@@ -336,7 +336,7 @@ def dbconfig(shell: Shell, words: list[str]) -> int:
         value = bool(getattr(settings, field)) if field is not None else switches.get(name, default)
         shell.out.write(f"{name:>19} {'on' if value else 'off'}\n")
     if len(words) > 1 and not found:
-        raise ArgumentError(f'Error: unknown dbconfig "{words[1]}"\nEnter ".dbconfig" with no arguments for a list')
+        raise ArgumentError(f'Error: unknown dbconfig "{words[1]}"\nEnter ".dbconfig" with no arguments for a list', 0)
     return 0
 
 

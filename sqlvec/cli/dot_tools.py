@@ -214,7 +214,7 @@ def check(shell: Shell, words: list[str]) -> int:
         with open(_TEST_FILE, "rb") as file:
             result = resolve("sqlvec.cli.output:decode")(file.read())
     except OSError:
-        raise ArgumentError(f"Error: cannot read '{_TEST_FILE}'") from None
+        raise ArgumentError(f"Error: cannot read '{_TEST_FILE}'", 0) from None
     if _matches(words[1], result):
         shell.complain(f"testcase-{shell.test_case} ok\n")
         return 0

@@ -76,7 +76,7 @@ def connection(shell: Shell, words: list[str]) -> int:
         for number, slot in enumerate(slots):
             if slot is None or (slot[0] is None and number != shell.current):
                 continue
-            name = slot[1] if slot[1] not in ("", ":memory:") else "(memory)"
+            name = slot[1] or "(temporary-file)"
             marker = "ACTIVE " if number == shell.current else "       "
             shell.out.write(f"{marker}{number}: {name}\n")
         return 0
@@ -162,7 +162,7 @@ def once(shell: Shell, words: list[str]) -> int:
 
 def excel(shell: Shell, words: list[str]) -> int:
     """``.excel``: the next result into a spreadsheet."""
-    return _redirect(shell, ["once", "-x"], True)
+    return _redirect(shell, ["excel", "-x", *words[1:]], True)
 
 
 def _redirect(shell: Shell, words: list[str], for_once: bool) -> int:
@@ -177,10 +177,10 @@ def _redirect(shell: Shell, words: list[str], for_once: bool) -> int:
             elif option == "x" or option == "e":
                 editor = option
             else:
-                shell.out.write(f'ERROR: unknown option: "{word}". Usage:\n')
+                shell.out.write(f'ERROR: unknown option: "{word}".  Usage:\n')
                 _print_usage(shell, words[0])
                 return 1
-        elif not name:
+        elif not name and words[0] != "excel":
             name = word
         else:
             shell.out.write(f'ERROR: extra parameter: "{word}".  Usage:\n')

@@ -1,8 +1,10 @@
 """What a session has only in the shell: extra SQL functions, collations and modules.
 
-Nothing is made here: names are registered as ``"module:attribute"`` rows, and their modules load at the first call.
+Nothing is made here: functions and modules are known by ``"module:attribute"`` names and load at the first call.
 """
 from __future__ import annotations
+
+from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,4 +13,18 @@ if TYPE_CHECKING:
 
 
 def prepare_session(shell: Shell, session: Session) -> None:
-    """Register the shell's own functions."""
+    """Register the shell's own functions, modules and collations."""
+    session.functions.extra_table = "sqlvec.cli.function_table:ROWS"
+    session.modules.register("generate_series", "sqlvec.vtab.series:SeriesModule")
+    session.modules.register("fsdir", "sqlvec.cli.fsdir:FsdirModule")
+    session.modules.register("completion", "sqlvec.cli.completion:CompletionModule")
+    session.collations.register("uint", _compare_uint)
+    session.collations.register("decimal", _compare_decimal)
+
+
+def _compare_uint(left: str, right: str) -> int:
+    return int(resolve("sqlvec.cli.collations:compare_uint")(left, right))
+
+
+def _compare_decimal(left: str, right: str) -> int:
+    return int(resolve("sqlvec.cli.decimal_functions:compare_decimal_text")(left, right))

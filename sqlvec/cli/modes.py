@@ -144,10 +144,10 @@ def insert_literal(value: Any) -> str:
     literal = quote_text(text)
     newline = carriage = ""
     if "\n" in text:
-        newline = _unused(text, "\\n", "\\012")
+        newline = unused_marker(text, "\\n", "\\012")
         literal = literal.replace("\n", newline)
     if "\r" in text:
-        carriage = _unused(text, "\\r", "\\015")
+        carriage = unused_marker(text, "\\r", "\\015")
         literal = literal.replace("\r", carriage)
     if carriage:
         literal = f"replace({literal},'{carriage}',char(13))"
@@ -156,7 +156,7 @@ def insert_literal(value: Any) -> str:
     return literal
 
 
-def _unused(text: str, first: str, second: str) -> str:
+def unused_marker(text: str, first: str, second: str) -> str:
     """A marker that doesn't occur in ``text``."""
     for marker in (first, second):
         if marker not in text:

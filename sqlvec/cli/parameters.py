@@ -92,7 +92,7 @@ def parameter(shell: Shell, words: list[str]) -> int:
         _quietly(session, f"DELETE FROM temp.sqlite_parameters WHERE key={quote_text(words[2])}")
         return 0
     shell.out.write(_USAGE + "\n")
-    return 1
+    return 0
 
 
 def _quietly(session: Session, sql: str) -> None:

@@ -182,11 +182,12 @@ class WindowFunction:
 class FunctionRegistry:
     """The functions of one connection."""
 
-    __slots__ = ("_cache", "_user", "generation")
+    __slots__ = ("_cache", "_user", "extra_table", "generation")
 
     def __init__(self) -> None:
         self.generation = 0
         self._user: dict[str, list[Any]] = {}
+        self.extra_table = ""  # "module:ROWS", a table like the built-in one that only this connection knows (the shell's)
         self._cache: dict[tuple[str, int], Any] = {}
 
     # --- look-up -------------------------------------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ class FunctionRegistry:
         found = self._cache.get(key)
         if found is None:
             folded = lower(name)
-            found = _best(self._user.get(folded, ()), nargs) or _builtin(folded, nargs)
+            found = _best(self._user.get(folded, ()), nargs) or _builtin(folded, nargs) or self._extra(folded, nargs)
             if found is not None:
                 self._cache[key] = found
         return found
@@ -209,14 +210,21 @@ class FunctionRegistry:
     def knows(self, name: str) -> bool:
         """True when the name exists with any number of arguments."""
         folded = lower(name)
-        return folded in self._user or _knows_builtin(folded)
+        return folded in self._user or _knows_builtin(folded) or (self.extra_table != "" and folded in resolve(self.extra_table))
 
     def entries(self) -> Iterator[Any]:
         """All functions, built-in ones first (``PRAGMA function_list``)."""
         for name in resolve("sqlvec.functions.builtin_table:ROWS"):
             yield from builtin_entries(name)
+        if self.extra_table:
+            for name, rows in resolve(self.extra_table).items():
+                yield from (entry_of_row((name, *row), builtin=False) for row in rows)
         for functions in self._user.values():
             yield from functions
+
+    def _extra(self, name: str, nargs: int) -> Any:
+        rows = resolve(self.extra_table).get(name) if self.extra_table else None
+        return None if rows is None else _best([entry_of_row((name, *row), builtin=False) for row in rows], nargs)
 
     # --- definition ----------------------------------------------------------------------------------------------------------
 
