@@ -317,7 +317,7 @@ class Printer:
 
     def nested(self, subquery: Subquery, kind: str, parent: int) -> None:
         """One sub-query, unless it has been printed."""
-        if id(subquery) in self.shown and not subquery.outer:
+        if id(subquery) in self.shown:
             self.line(parent, f"REUSE {'LIST ' if kind.startswith('LIST') else ''}SUBQUERY {subquery.number}")
             return
         self.shown.add(id(subquery))
@@ -329,9 +329,10 @@ class Printer:
         """``IN (SELECT ...)``: a temporary list, or an existing tree that has the values."""
         if node.subquery is None:
             return
-        if is_loop and id(node) in self.lists:
-            return
-        self.lists.add(id(node))
+        if is_loop:
+            if id(node) in self.lists:
+                return
+            self.lists.add(id(node))
         existing = existing_tree(node, is_loop)
         if existing is not None:
             self.line(parent, existing)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlvec.expr.bound import Collate, Column, OrderTerm
 from sqlvec.plan import physical
 from sqlvec.plan.access.cost import add, literal_limit
-from sqlvec.plan.logical import Block, Compound, RecursiveQuery
+from sqlvec.plan.logical import Block, Compound, RecursiveQuery, ValuesQuery
 from sqlvec.plan.lower import SELECT_ROWS
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ Key = tuple[int, bool, "bool | None", str]      # result column, descending, nul
 def lower_compound(lowering: Lowering, query: Compound, outer_rows: int) -> tuple[physical.Node, int]:
     """A compound, merged if it has an ORDER BY."""
     if query.order_by:
+        _spread_values(query)
         keys = [_key(term) for term in query.order_by]
         node, rows = _merged(lowering, query, 0, len(query.arms), keys, outer_rows)
     else:
@@ -34,6 +35,19 @@ def lower_compound(lowering: Lowering, query: Compound, outer_rows: int) -> tupl
         rows = min(rows, limit)
     node.rows = rows
     return lowering.limited(node, query), rows
+
+
+def _spread_values(query: Compound) -> None:
+    """The rows of VALUES at the very left are arms of their own in a merge."""
+    first = query.arms[0]
+    if isinstance(first, ValuesQuery) and len(first.rows) > 1:
+        ones: list[Query] = []
+        for row in first.rows:
+            one = ValuesQuery(first.number, [row])
+            one.names = first.names
+            ones.append(one)
+        query.arms[:1] = ones
+        query.operators[:0] = ["UNION ALL"] * (len(ones) - 1)
 
 
 def _key(term: OrderTerm) -> Key:

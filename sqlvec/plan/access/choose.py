@@ -9,7 +9,7 @@ Follows "The SQLite Query Optimizer Overview" and "The Next-Generation Query Pla
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import OrderTerm, without_fixed_columns
+from sqlvec.expr.bound import Compare, InList, InSubquery, OrderTerm, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import (
     BIG_NULL,
@@ -32,7 +32,7 @@ from sqlvec.plan.access.describe import bloom_columns
 from sqlvec.plan.access.levels import Placed, place_conditions, reads_index_only
 from sqlvec.plan.access.paths import PathBuilder
 from sqlvec.plan.access.result import JoinPlan
-from sqlvec.plan.access.terms import EQ, EQUAL, ROWID, Clause, Scope, is_deterministic
+from sqlvec.plan.access.terms import EQ, EQUAL, IN, ROWID, Clause, Scope, is_deterministic
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -264,7 +264,12 @@ def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loo
     """Build the paths of the chosen loops and place what remains to be checked."""
     items = block.from_items
     blooms = _bloom_filters(items, loops) if len(loops) > 1 else ()
-    paths = [builder.build(loop, bool(reverse >> depth & 1)) for depth, loop in enumerate(loops)]
+    paths = []
+    implied: list[Placed] = []
+    for depth, loop in enumerate(loops):
+        paths.append(builder.build(loop, bool(reverse >> depth & 1)))
+        if depth < len(loops) - 1:
+            _add_implied(clause, builder, loop, items[loop.position], implied)
     dropped = 0
     if len(loops) < len(items):
         for position in range(len(items)):
@@ -272,6 +277,7 @@ def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loo
                 dropped |= 1 << position
     remaining = [Placed(without_fixed_columns(term.expression), term.needs, term.outer_on, term.inner_on) for term in clause.terms
                  if not term.used and not term.virtual and not term.needs & dropped]
+    remaining += implied
     levels = place_conditions(items, [loop.position for loop in loops], paths, remaining, reads_index_only)
     for level, loop in zip(levels, loops, strict=True):
         level.rows = loop.rows
@@ -283,15 +289,41 @@ def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loo
     return levels
 
 
+def _add_implied(clause: Clause, builder: PathBuilder, loop: Loop, item: FromItem, implied: list[Placed]) -> None:
+    """``a.x = b.x AND b.x IN (...)``: when a comes first, the values of a.x are checked already."""
+    if item.left or item.right or item.left_of_right:
+        return
+    for term in clause.terms:
+        if term.virtual or term.used or not term.equivalent or not term.operator & EQUAL or term.source != item.source:
+            continue
+        found = clause.find_best(item.source, term.column, ~builder.ready, EQUAL | IN)
+        if found is None or found.used or found.virtual or found is term or found.left is None or term.left is None:
+            continue
+        expression = found.expression
+        if isinstance(expression, InSubquery) and len(expression.operands) > 1:
+            continue
+        copy = expression.copy()
+        if isinstance(expression, InSubquery):
+            copy.operands = (term.left,)
+        elif isinstance(expression, InList):
+            copy.operand = term.left
+        elif isinstance(expression, Compare) and expression.left is found.left:
+            copy.left = term.left
+        elif isinstance(expression, Compare) and expression.right is found.left:
+            copy.right = term.left
+        else:
+            continue
+        found.used = True
+        implied.append(Placed(without_fixed_columns(copy), loop.bit, None, None))
+
+
 def _bloom_filters(items: list[FromItem], loops: tuple[Loop, ...]) -> set[int]:
     """The FROM positions before whose search SQLite puts a Bloom filter: analysed tables that earlier loops search more often than they have rows."""
     found = set()
     searches = 0
     for depth, loop in enumerate(loops):
         table = items[loop.position].table
-        if table is None or not table.has_statistics:
-            break
-        if depth and loop.flags & (SELF_CULLING | COLUMN_EQ) == SELF_CULLING | COLUMN_EQ and loop.flags & (BY_ROWID | INDEXED) \
+        if depth and table is not None and table.has_statistics and loop.flags & (SELF_CULLING | COLUMN_EQ) == SELF_CULLING | COLUMN_EQ and loop.flags & (BY_ROWID | INDEXED) \
                 and searches > table.row_estimate:
             found.add(loop.position)
             loop.flags &= ~COVERING

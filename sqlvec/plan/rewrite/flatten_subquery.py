@@ -3,6 +3,8 @@
 The sub-query's FROM items take its place, its WHERE terms go before those of the outer query, references to its columns become its result expressions.
 Over a UNION ALL the outer query is repeated for each arm.
 
+In a block with window functions it is the innermost query, below the window passes, that is merged with.
+
 What forbids it is listed in :func:`flatten` and :func:`_may_flatten_compound`; numbers are those of the manual's list of conditions where it has them.
 
 Follows "Subquery Flattening" in "The SQLite Query Optimizer Overview" of the manual.
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 def flatten(block: Block, item: FromItem, binding: Binding, is_recursive: bool, is_arm: bool) -> Query | None:
     """Merge the sub-query of ``item`` into ``block``: the block itself, a Compound that replaces it, or None if it can't be done."""
     query = item.query
-    if block.windows or query is None or query.offset is not None:
+    if query is None or query.offset is not None or (block.windows and (query.order_by or query.limit is not None)):
         return None
     if item.cte is not None and (item.cte.materialized or (item.cte.materialized is None and item.cte.references > 1)):
         return None
@@ -42,7 +44,7 @@ def _flatten_block(block: Block, item: FromItem, query: Block) -> Query | None:
         return None
     if item.left or item.right or item.left_of_right:
         first = query.from_items[0]
-        if len(query.from_items) > 1 or block.distinct or item.right or (first.table is not None and first.table.kind == "virtual"):
+        if len(query.from_items) > 1 or (block.distinct and not block.windows) or item.right or (first.table is not None and first.table.kind == "virtual"):
             return None
         if item.left and first.table is None and not all(type(result) is Column for result in query.result):
             return None                         # no way to tell a null row of the inner sub-query
@@ -123,7 +125,7 @@ def _nullable(result: Expression, first: FromItem, is_outer: bool) -> Expression
 
 
 def _may_flatten_compound(block: Block, item: FromItem, query: Compound, is_recursive: bool) -> bool:
-    if query.order_by or block.is_aggregate or block.distinct or item.left or item.right or item.left_of_right or is_recursive:
+    if query.order_by or block.is_aggregate or block.distinct or block.windows or item.left or item.right or item.left_of_right or is_recursive:
         return False
     if any(operator != "UNION ALL" for operator in query.operators):
         return False

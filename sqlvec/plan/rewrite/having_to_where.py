@@ -18,9 +18,11 @@ def having_to_where(block: Block) -> None:
     keys = {key.key() for key in block.group_by if (key.collation or "BINARY").upper() == "BINARY"}
     terms = having.operands if isinstance(having, And) else (having,)
     staying = []
+    is_never = any(_is_false(condition.expression) for condition in block.conditions)
     for term in terms:
         if not _is_false(term) and _is_over(term, keys):
-            block.conditions.append(Condition(term))
+            if not is_never:
+                block.conditions.append(Condition(term))
         else:
             staying.append(term)
     if len(staying) < len(terms):

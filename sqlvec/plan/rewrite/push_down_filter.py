@@ -7,7 +7,7 @@ Follows "The WHERE-clause push-down optimization" in "The SQLite Query Optimizer
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Call, Column, Expression, without_fixed_columns
+from sqlvec.expr.bound import And, Call, Column, Expression, Literal, without_fixed_columns
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 
 TYPE_CHECKING = False
@@ -85,7 +85,8 @@ def _inside(expression: Expression, source: int, arm: Block) -> Expression:
 
 def _add(arm: Block, expression: Expression) -> None:
     if not arm.is_aggregate:
-        arm.conditions.append(Condition(expression))
+        if not any(isinstance(one.expression, Literal) and one.expression.value == 0 for one in arm.conditions):
+            arm.conditions.append(Condition(expression))
     elif arm.having is None:
         arm.having = expression
     elif isinstance(arm.having, And):

@@ -41,15 +41,16 @@ class Rewriting:
         self.done: dict[int, Query] = {}
         self.simplified: set[int] = set()       # blocks made by flattening, whose terms stay as they are
 
-    def query(self, query: Query, is_recursive: bool = False, is_arm: bool = False) -> Query:
-        """Rewrite a query and everything in it.  ``is_recursive``: it is a step of a recursive CTE; ``is_arm``: it is an arm of a compound."""
+    def query(self, query: Query, is_recursive: bool = False, is_arm: bool = False, is_ordered: bool = False) -> Query:
+        """Rewrite a query and everything in it.  ``is_recursive``: it is a step of a recursive CTE; ``is_arm``: an arm of a compound, ``is_ordered``:
+        of one with ORDER BY."""
         known = self.done.get(id(query))
         if known is not None:
             return known
         original = query
         self.done[id(original)] = original
         if isinstance(query, Block):
-            query = self.block(query, is_recursive, is_arm)
+            query = self.block(query, is_recursive, is_arm, is_ordered)
         elif isinstance(query, Compound):
             self.compound(query)
         elif isinstance(query, RecursiveQuery):
@@ -73,17 +74,17 @@ class Rewriting:
             if is_set:
                 arm.distinct = False
             self.done.pop(id(arm), None)
-            arm = query.arms[number] = self.query(arm, is_arm=True)
+            arm = query.arms[number] = self.query(arm, is_arm=True, is_ordered=bool(query.order_by))
             if is_set and arm.limit is None:
                 arm.order_by = ()
 
-    def block(self, block: Block, is_recursive: bool, is_arm: bool) -> Query:
+    def block(self, block: Block, is_recursive: bool, is_arm: bool, is_ordered: bool) -> Query:
         """Rewrite a SELECT core."""
         if id(block) not in self.simplified:
             _drop_beside_false(block)
         items = block.from_items
         if len(items) > 1 or any(item.query is not None for item in items):
-            found = self._merge(block, is_recursive, is_arm)
+            found = self._merge(block, is_recursive, is_arm, is_ordered)
             if found is not block:
                 return found
         if len(block.conditions) > 1:
@@ -102,7 +103,7 @@ class Rewriting:
             resolve("sqlvec.plan.rewrite.having_to_where:having_to_where")(block)
         return block
 
-    def _merge(self, block: Block, is_recursive: bool, is_arm: bool) -> Query:
+    def _merge(self, block: Block, is_recursive: bool, is_arm: bool, is_ordered: bool) -> Query:
         """Simplify joins and flatten FROM sub-queries until nothing changes."""
         position = 0
         while position < len(block.from_items):
@@ -114,7 +115,7 @@ class Rewriting:
             last = query.arms[-1] if isinstance(query, Compound) else query
             if query is None or (isinstance(last, Block) and last.is_aggregate):
                 continue
-            _drop_order(block, item)
+            _drop_order(block, item, is_ordered)
             if query.order_by and position == 1 and _is_complex(block) and (len(block.from_items) == 1 or _is_fixed(block.from_items[1])):
                 continue
             merged = resolve("sqlvec.plan.rewrite.flatten_subquery:flatten")(block, item, self.binding, is_recursive, is_arm)
@@ -146,13 +147,13 @@ def _drop_beside_false(block: Block) -> None:
             return
 
 
-def _drop_order(block: Block, item: FromItem) -> None:
+def _drop_order(block: Block, item: FromItem, is_ordered: bool) -> None:
     """Drop the ORDER BY of a FROM sub-query that nobody can notice."""
     query = item.query
     assert query is not None
     if not query.order_by or query.limit is not None or isinstance(query, RecursiveQuery):
         return
-    if not block.order_by and len(block.from_items) == 1:
+    if not block.order_by and not is_ordered and len(block.from_items) == 1:
         return
     if any(call.function.kind not in ANY_ORDER or not call.function.builtin for call in block.aggregates):
         return
