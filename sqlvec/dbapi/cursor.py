@@ -51,15 +51,15 @@ class Cursor:
             return self
         if not self._is_write:
             raise ProgrammingError("executemany() can only execute DML statements.")
-        transaction = self.connection._session.transaction
         total = 0
         try:
             self._begin_transaction()
-            for row in rows:
-                statement.bind(self._bind(statement, row))
-                if statement.step() is not None:
-                    raise ProgrammingError("executemany() can only execute DML statements.")
-                total += transaction.changes
+            try:
+                total = statement.execute_many(self._bind(statement, row) for row in rows)
+            except errors.SqlError as error:
+                if error.code == errors.MISUSE:
+                    raise ProgrammingError("executemany() can only execute DML statements.") from None
+                raise
         except errors.SqlError as error:
             statement.reset()
             raise translate(error) from None

@@ -11,7 +11,7 @@ Follows "INSERT", "UPDATE", "DELETE" of the manual; facts: the order of errors.
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import Expression, Literal
+from sqlvec.expr.bound import Expression, Literal, Parameter
 from sqlvec.parse import ast
 from sqlvec.plan import query_plan
 from sqlvec.plan.expressions import bind_expression, bind_operand
@@ -135,6 +135,8 @@ class Statement:
         triggers = binder.trigger_set(write, "INSERT", None)
         _check_keys(write, None)
         targets, width = target_columns(table, statement.columns)
+        if statement.source is None:
+            targets = (-1,) * len(targets)
         rows, source = self._insert_source(statement, table, width)
         if table.kind == "virtual":
             if statement.upserts:
@@ -152,6 +154,8 @@ class Statement:
             resolve("sqlvec.plan.upsert:bind_upserts")(self, node, statement)
         node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or _may_read(statement.source, table))
         self.finish_node(node, statement, statement.table)
+        node.is_plain = _is_plain(node)
+        node.is_atomic = node.is_plain and rows is not None and len(rows) == 1 and not _may_replace(node)
         return node
 
     def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
@@ -311,6 +315,27 @@ def _folded(expression: Expression) -> Expression:
     return expression
 
 
+def _is_plain(node: Insert) -> bool:
+    """May generated code store the rows: a rowid table without generated columns, AUTOINCREMENT, partial or expression indexes; no trigger, foreign key,
+    UPSERT or RETURNING; defaults and a single row of values are constants or parameters."""
+    write, table = node.write, node.write.table
+    if table.kind != "table" or table.without_rowid or table.autoincrement or write.generated or write.child_keys or write.parent_keys:
+        return False
+    if node.triggers or node.upserts or node.returning is not None or len(table.columns) > 100:
+        return False
+    if any(entry.where is not None or entry.expressions for entry in write.indexes):
+        return False
+    defaults = [write.defaults[position] for position, place in enumerate(node.targets[:-1]) if place < 0]
+    if not all(default is None or isinstance(default, Literal) for default in defaults):
+        return False
+    return node.rows is None or len(node.rows) > 1 or all(isinstance(value, (Literal, Parameter)) for value in node.rows[0])
+
+
+def _may_replace(node: Insert) -> bool:
+    write = node.write
+    return node.action == "REPLACE" or write.table.key_conflict == "REPLACE" or any(entry.action == "REPLACE" for entry in write.indexes)
+
+
 def _may_read(select: ast.Select | None, table: Table) -> bool:
     """May the query read the table that is written?  Names of other tables only: no."""
     if select is None:
@@ -340,7 +365,7 @@ def assigned_column(table: Table, name: ast.Name, binding: Binding) -> int:
     if number is None:
         if key in ROWID_NAMES and not table.without_rowid and table.kind != "view":
             return table.rowid_column if table.rowid_column >= 0 else -1
-        raise errors.no_such_column(name.text, binding.offset(name))
+        raise errors.no_such_column(name.text)
     if table.columns[number].generated is not None:
         raise errors.plain(f'cannot UPDATE generated column "{table.columns[number].name}"')
     return number

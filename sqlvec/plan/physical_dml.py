@@ -176,7 +176,7 @@ class UpsertClause:
 class WriteNode(Node):
     """What the writing nodes share.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("action", "compiled", "returning", "triggers", "write")
+    __slots__ = ("action", "compiled", "is_atomic", "returning", "triggers", "write")
 
     def __init__(self, write: TableWrite) -> None:
         super().__init__(())
@@ -184,6 +184,7 @@ class WriteNode(Node):
         self.action: str | None = None
         self.triggers = TriggerSet()
         self.returning: Returning | None = None
+        self.is_atomic = False                       # can fail only before it changes anything: needs no statement frame
         self.compiled: Any = None
 
 
@@ -191,7 +192,7 @@ class Insert(WriteNode):
     """INSERT.  Either ``rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
     ``targets``: per image position the place in the value row, or -1 for the default.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("buffered", "rows", "source", "targets", "update_triggers", "upserts")
+    __slots__ = ("buffered", "is_plain", "rows", "runs", "source", "targets", "update_triggers", "upserts")
 
     def __init__(self, write: TableWrite, rows: tuple[tuple[Expression, ...], ...] | None, source: Node | None, targets: tuple[int, ...]) -> None:
         super().__init__(write)
@@ -201,6 +202,8 @@ class Insert(WriteNode):
         self.update_triggers = TriggerSet()          # for DO UPDATE
         self.upserts: tuple[UpsertClause, ...] = ()
         self.buffered = False
+        self.is_plain = False                        # exec/dml/fast_insert.py may store its rows
+        self.runs = 0                                # how often it ran: code is generated for what is run again
 
     def inputs(self) -> list[Node]:
         return [] if self.source is None else [self.source]

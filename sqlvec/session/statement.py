@@ -21,7 +21,7 @@ from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from sqlvec.session.session import Session
@@ -81,7 +81,9 @@ class Statement:
             self._names = resolve("sqlvec.session.explain:NAMES")[self.explain]
 
     def _make_plan(self) -> Any:
-        return resolve("sqlvec.plan.planner:plan_statement")(self.tree, self.session.plan_context())
+        context = self.session.plan_context()
+        context.explain = self.explain
+        return resolve("sqlvec.plan.planner:plan_statement")(self.tree, context)
 
     def _guard(self, prepare: Any) -> Any:
         """Prepare; on an error look whether a Catalog was stale and try once more.
@@ -145,6 +147,63 @@ class Statement:
                 return
             yield row
 
+    def execute_many(self, rows: Iterable[tuple[Any, ...]]) -> int:
+        """Run a writing statement without RETURNING once per row of parameter values; the number of changed rows.
+
+        Plain INSERTs inside a transaction are run in one bracket: each is atomic by itself, so this is the same as running them one by one."""
+        transaction = self.session.transaction
+        total = 0
+        rows = iter(rows)
+        while True:
+            if not transaction.autocommit and self.plan is not None and getattr(self.plan.root, "is_atomic", False) and self.explain is None:
+                count, left = self._insert_many(rows)
+                total += count
+                if left is None:
+                    return total
+            else:
+                left = next(rows, None)
+                if left is None:
+                    return total
+            self.bind(left)
+            if self.step() is not None:
+                raise errors.misuse()
+            total += transaction.changes
+
+    def _insert_many(self, rows: Iterator[tuple[Any, ...]]) -> tuple[int, tuple[Any, ...] | None]:
+        """Store rows as long as they are plain: (how many, the first that is not, or None at the end)."""
+        session = self.session
+        transaction = session.transaction
+        count = 0
+        left = rowid = None
+        transaction.active_writes += 1
+        try:
+            plan = self._current_plan()
+            if session.settings.query_only or session.settings.count_changes or not plan.root.is_atomic:
+                return 0, next(rows, None)
+            for number in plan.writes:
+                transaction.begin_write(number)
+            insert = resolve("sqlvec.exec.dml.insert:batch")(plan.root, session.run_context())
+            if insert is None:
+                return 0, next(rows, None)
+            for row in rows:
+                stored = insert(row)
+                if stored is None:
+                    left = row
+                    break
+                rowid = stored
+                count += 1
+        except BaseException:
+            if transaction.is_writing and any(database.pager.failed for _, database in session.databases.opened()):
+                transaction.rollback_all()
+            raise
+        finally:
+            transaction.active_writes -= 1
+            if count:
+                transaction.last_insert_rowid = rowid
+                transaction.changes = 1
+                transaction.total_changes += count
+        return count, left
+
     def reset(self) -> None:
         """Stop a running statement: its generator is closed, its locks are given back."""
         rows = self._rows
@@ -171,6 +230,7 @@ class Statement:
         else:
             transaction.active_reads += 1
             self._counted = "reads"
+        self.session.running.append(self)
         self._frame = None
         try:
             yield from body()
@@ -193,6 +253,8 @@ class Statement:
     def _leave(self) -> None:
         counted = self._counted
         self._counted = ""
+        if counted:
+            self.session.running.remove(self)
         if counted == "writes":
             self.session.transaction.active_writes -= 1
         elif counted:
@@ -245,7 +307,8 @@ class Statement:
             raise errors.readonly()
         for number in plan.writes:
             transaction.begin_write(number)
-        self._frame = transaction.open_frame(None)
+        if not plan.root.is_atomic:
+            self._frame = transaction.open_frame(None)
         rows = execute(plan, context)
         first = next(rows, None)
         if self._frame is not None:

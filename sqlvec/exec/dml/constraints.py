@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlvec.schema.objects import Column
 
 _VALUE_NAMES = {type(None): "NULL", int: "INT", float: "REAL", str: "TEXT", bytes: "BLOB"}
-_STRICT_TYPES: dict[str, tuple[type, ...]] = {"INT": (int,), "INTEGER": (int,), "REAL": (float,), "TEXT": (str,), "BLOB": (bytes,)}
+STRICT_TYPES: dict[str, tuple[type, ...]] = {"INT": (int,), "INTEGER": (int,), "REAL": (float,), "TEXT": (str,), "BLOB": (bytes,)}
 
 
 class RowConstraints:
@@ -39,9 +39,9 @@ class RowConstraints:
             (compile_expressions((expression,), write.columns, context), name) for expression, name in write.checks
         )
         self.strict = tuple(
-            (number, column.declared_type, _STRICT_TYPES[column.declared_type.upper()])
+            (number, column.declared_type, STRICT_TYPES[column.declared_type.upper()])
             for number, column in enumerate(self.table.columns)
-            if column.declared_type.upper() in _STRICT_TYPES
+            if column.declared_type.upper() in STRICT_TYPES
         ) if self.table.strict else ()
         self.defaults: dict[int, Any] = {}
 

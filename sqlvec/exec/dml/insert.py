@@ -16,6 +16,7 @@ from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid, new_rowid, note_rowid
 from sqlvec.exec.dml.source import ProgramFrame, bind, rows_of
 from sqlvec.exec.dml.triggers import run_program
+from sqlvec.exec.dml.write_state import WriteState
 from sqlvec.expr.operations import IgnoreRow
 from sqlvec.resolve import resolve
 
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
 
     from sqlvec.exec.context import RunContext
     from sqlvec.exec.dml.table_writer import TableWriter
-    from sqlvec.exec.dml.write_state import WriteState
     from sqlvec.plan.physical_dml import Insert
 
     Image = tuple[Any, ...]
+
+
+WORTH_RUNS = 3
+WORTH_ROWS = 20
+"""After so many runs, or rows of one run, generated code pays."""
 
 
 class ValueSource:
@@ -76,11 +81,35 @@ class ValueSource:
             yield from (list(rows) if node.buffered else rows)
 
 
+def fast_function(node: Insert, writer: TableWriter) -> Any:
+    """The generated function of a plain statement, bound to the trees of this run; None where there is none."""
+    if not node.is_plain or (writer.context.settings.ignore_check_constraints and node.write.checks):
+        return None
+    if node.compiled is None:
+        node.compiled = resolve("sqlvec.exec.dml.fast_insert:FastInsert")(node, writer)
+    return node.compiled.bind(writer)
+
+
 def run(node: Insert, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
     """Run a top-level INSERT; the result is what RETURNING delivers."""
+    node.runs += 1
+    if node.is_atomic and node.runs > WORTH_RUNS:
+        insert = batch(node, context)
+        rowid = None if insert is None else insert(context.parameters)
+        if rowid is not None:
+            transaction = context.transaction
+            transaction.last_insert_rowid = rowid
+            transaction.changes = 1
+            transaction.total_changes += 1
+            return iter([(1,)] if context.settings.count_changes else ())
     return run_statement(steps, node, context, activation)
 
 
+def batch(node: Insert, context: RunContext) -> Callable[[tuple[Any, ...]], int | None] | None:
+    """The function that stores a row of parameter values, for running an ``is_atomic`` INSERT many times over; None where there is none.
+
+    It gives the rowid, or None for a row that must go through ``run``.  The trees it holds are good as long as the transaction goes on."""
+    return fast_function(node, WriteState(context).writer(node.write))
 
 
 def steps(node: Insert, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
@@ -94,7 +123,19 @@ def steps(node: Insert, state: WriteState, frame: ProgramFrame, outcome: Outcome
     override = state.override or node.action
     order = check_order(writer, node.upserts, override)
     clauses: dict[int, Any] = {}
+    fast = None
+    waiting = WORTH_ROWS if node.is_plain and not node.is_atomic else 0
     for values in source.rows():
+        if waiting:
+            waiting -= 1
+            if not waiting:
+                fast = fast_function(node, writer)
+        elif fast is not None:
+            rowid = fast(values)
+            if rowid is not None:
+                state.transaction.last_insert_rowid = rowid
+                outcome.add(1)
+                continue
         try:
             yield from insert_row(node, writer, source.image(values), override, order, emit, outcome, frame, clauses)
         except IgnoreRow:

@@ -51,6 +51,8 @@ def run_statement(steps: Any, node: Any, context: RunContext, activation: Any) -
     drive(steps(node, state, ProgramFrame(activation), outcome))
     state.finish()
     context.transaction.changes = outcome.changes
+    if context.settings.count_changes and node.returning is None:
+        return iter([(outcome.changes,)])
     return iter(outcome.rows)
 
 
