@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from sqlvec import errors
+from sqlvec.pages.backup import Backup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,19 +31,7 @@ def backup(source: Session, source_name: str, target: Session, target_name: str)
     if source is target and source_name == target_name:
         raise errors.plain("source and destination must be distinct")
     number = _number(target, target_name)
-    into = target.databases[number].pager
-    origin = source.databases[_number(source, source_name)].pager
-    origin.begin_read()
-    try:
-        into.begin_read()
-        try:
-            if into.page_size != origin.page_size and not into.page_count:
-                into.set_page_size(origin.page_size, origin.page_size - origin.usable_size)
-            into.begin_write(True)
-            into.copy_from(origin)
-            into.commit()
-        finally:
-            into.end_read()
-    finally:
-        origin.end_read()
+    copy = Backup(target.databases[number].pager, source.databases[_number(source, source_name)].pager)
+    while not copy.step():
+        pass
     target.databases.install(number, None)

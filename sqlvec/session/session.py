@@ -50,6 +50,7 @@ class Session:
         self.authorize: Any = None
         self.virtual_tables: dict[Any, Any] = {}       # (database, table name) -> connected VirtualTable
         self.limits: dict[str, int] = {}
+        self.running: list[Statement] = []             # statements between begin and end, oldest first
         self.is_closed = False
         self.trace: Any = None
 
