@@ -42,6 +42,13 @@ def ieee754_value(mantissa_: Any, exponent_: Any) -> float:
     number = resolve("sqlvec.values.arithmetic:cast_to_integer_operand")
     scaled = number(mantissa_)
     power = max(-10_000, min(10_000, number(exponent_)))
+    sign = -1 if scaled < 0 else 1
+    size = abs(scaled)
+    while size and (size >> 53 or power < -1074):
+        # Bits beyond those of a double are cut off, not rounded.
+        size >>= 1
+        power += 1
+    scaled = sign * size
     try:
         return math.ldexp(scaled, power)
     except OverflowError:

@@ -69,9 +69,9 @@ def escape_line_ends(value: Any) -> Any:
         carriage = unused(value, "\\r", "\\015")
         text = text.replace("\r", carriage)
     if newline:
-        text = f"replace({text},'{newline}',char(10))"
+        text = f"replace({text},'{newline}', char(10))"
     if carriage:
-        text = f"replace({text},'{carriage}',char(13))"
+        text = f"replace({text},'{carriage}', char(13))"
     return text
 
 
@@ -84,11 +84,11 @@ def big_endian_int(data: Any, index: Any) -> int | None:
 
 def add_schema(sql: Any, schema: Any, name: Any) -> Any:
     """A stored text with a schema name put in."""
-    if not isinstance(sql, str) or not sql.upper().startswith("CREATE "):
+    if not isinstance(sql, str) or not sql.startswith("CREATE "):
         return sql
     for prefix in ("TABLE", "INDEX", "UNIQUE INDEX", "VIEW", "TRIGGER", "VIRTUAL TABLE"):
         at = 8 + len(prefix)
-        if isinstance(schema, str) and sql[7:at].upper() == prefix + " ":
+        if isinstance(schema, str) and sql[7:at] == prefix + " ":
             return f"{sql[:at]}{quote_name(schema)}.{sql[at:]}"
     return sql
 

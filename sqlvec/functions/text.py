@@ -230,11 +230,10 @@ for _digit, _letters in ((b"1", b"BFPV"), (b"2", b"CGJKQSXZ"), (b"3", b"DT"), (b
 def soundex(value: Value) -> str:
     """First letter and three digits; '?000' when there is no letter.  Bytes beyond ASCII count by their low seven bits."""
     data = encode(until_nul(cast_to_text(value) or ""))
-    for position, first in enumerate(data):
-        if 65 <= first & ~32 <= 90 and first < 128:
-            break
-    else:
+    position = next((at for at, byte in enumerate(data) if byte < 128 and 65 <= byte & ~32 <= 90), -1)
+    if position < 0:
         return "?000"
+    first = data[position]
     code = chr(first & ~32)
     previous = _SOUNDEX[first]
     for letter in data[position + 1 :]:

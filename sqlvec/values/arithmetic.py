@@ -168,7 +168,7 @@ def bit_not(value: Value) -> int | None:
 def cast_to_integer_operand(value: Value) -> int:
     if type(value) is int:
         return value
-    return cast_to_integer(value)  # type: ignore[return-value]
+    return cast_to_integer(value) or 0
 
 
 def shift_left(left: Value, right: Value) -> int | None:
