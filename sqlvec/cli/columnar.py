@@ -36,7 +36,7 @@ class Grid:
         except Exception as failure:  # the rows so far are printed first
             self.failure = failure
         if self.rows:
-            self.header = [_cut(shell, name, column) for column, name in enumerate(statement.names)]
+            self.header = [_cut(shell, name, column)[:1] for column, name in enumerate(statement.names)]
         self.is_multiline = any(len(cell) > 1 for row in self.rows for cell in row)
         self.widths: list[int] = []
         self.right: list[bool] = []
@@ -64,7 +64,7 @@ def _cut(shell: Shell, text: str, column: int) -> list[str]:
     lines: list[str] = []
     for raw in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         part = _expand_tabs(raw)
-        if limit <= 0 or len(part) <= limit:
+        if limit <= 0 or len(part) < limit + (not shell.word_wrap):
             lines.append(part)
             continue
         lines.extend(_wrap(part, limit, shell.word_wrap))
@@ -90,16 +90,22 @@ def _expand_tabs(text: str) -> str:
 
 
 def _wrap(text: str, limit: int, at_words: bool) -> list[str]:
+    """Pieces of at most ``limit`` characters; at words, cut behind a blank or else where a word ends, in the second half of the line."""
     lines = []
-    while len(text) > limit:
+    while len(text) > limit or (at_words and len(text) == limit):
         place = limit
         if at_words:
-            at = limit
-            if text[at] not in _SPACES:
-                while at > limit // 2 and (text[at - 1] not in _SPACES) and not (text[at - 1].isalnum() != text[at].isalnum() and not text[at].isalnum()):
-                    at -= 1
-                if at > limit // 2:
-                    place = at
+            following = text + "\0"
+            least = limit // 2
+            cut = limit
+            while cut > least and text[cut - 1] not in _SPACES:
+                cut -= 1
+            if cut <= least:
+                cut = limit
+                while cut > least and _is_word(text[cut - 1]) == _is_word(following[cut]):
+                    cut -= 1
+            if cut > least:
+                place = cut
         lines.append(text[:place])
         text = text[place:]
         while at_words and text[:1] and text[0] in _SPACES:
@@ -107,6 +113,10 @@ def _wrap(text: str, limit: int, at_words: bool) -> list[str]:
     if text or not lines:
         lines.append(text)
     return lines
+
+
+def _is_word(char: str) -> bool:
+    return char.isascii() and char.isalnum()
 
 
 def _line(cells: list[str], widths: list[int], right: list[bool]) -> list[str]:

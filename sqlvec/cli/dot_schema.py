@@ -142,8 +142,12 @@ def _add_schema(sql: str, schema_name: str) -> str:
     for prefix in _PREFIXES:
         if sql[7 : 8 + len(prefix)].upper() == prefix + " ":
             at = 8 + len(prefix)
-            return f"{sql[:at]}{quote_name(schema_name)}.{sql[at:]}"
+            return f"{sql[:at]}{_schema_prefix(schema_name)}{sql[at:]}"
     return sql
+
+
+def _schema_prefix(schema_name: str) -> str:
+    return (schema_name if schema_name.lower() == "temp" else quote_name(schema_name)) + "."
 
 
 def _column_comment(shell: Shell, schema_name: str, name: str) -> str:
@@ -154,7 +158,7 @@ def _column_comment(shell: Shell, schema_name: str, name: str) -> str:
         return ""
     if not rows:
         return ""
-    prefix = "" if schema_name == "main" else quote_name(schema_name) + "."
+    prefix = "" if schema_name == "main" else _schema_prefix(schema_name)
     return f"{prefix}{quote_name(name)}({','.join(quote_name(row[1]) for row in rows)})"
 
 
@@ -210,7 +214,7 @@ def _indented(sql: str) -> str:
 
 
 def _squeezed(sql: str) -> str:
-    """Runs of blanks as one space, none behind ``(`` and before ``)``."""
+    """Runs of blanks as one space, none behind ``(`` and before a parenthesis."""
     pieces: list[str] = []
     quote = ""
     for char in sql:
@@ -225,7 +229,7 @@ def _squeezed(sql: str) -> str:
             if pieces and (pieces[-1] in " ("):
                 continue
             char = " "
-        elif char == ")" and pieces and pieces[-1] == " ":
+        elif char in "()" and pieces and pieces[-1] == " ":
             pieces.pop()
         pieces.append(char)
     return "".join(pieces).rstrip(" ;")

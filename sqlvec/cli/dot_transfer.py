@@ -71,12 +71,13 @@ def connection(shell: Shell, words: list[str]) -> int:
     if not slots:
         slots.extend([None] * CONNECTIONS)
         shell.current = 0
-    slots[shell.current] = (shell.session, shell.path)
+    is_unnamed = shell.path == ":memory:" and shell.current > 0
+    slots[shell.current] = (shell.session, None if is_unnamed else shell.path)
     if len(words) == 1:
         for number, slot in enumerate(slots):
             if slot is None or (slot[0] is None and number != shell.current):
                 continue
-            name = slot[1] or "(temporary-file)"
+            name = "(memory)" if slot[1] is None else slot[1] or "(temporary-file)"
             marker = "ACTIVE " if number == shell.current else "       "
             shell.out.write(f"{marker}{number}: {name}\n")
         return 0
@@ -85,7 +86,7 @@ def connection(shell: Shell, words: list[str]) -> int:
         if number < len(slots) and number != shell.current:
             shell.current = number
             session, path = slots[number] or (None, ":memory:")
-            shell.session, shell.path = session, path
+            shell.session, shell.path = session, path or ":memory:"
         return 0
     if len(words) == 3 and words[1] == "close" and words[2].isdigit() and len(words[2]) == 1:
         number = int(words[2])
@@ -329,19 +330,21 @@ def clone(shell: Shell, words: list[str]) -> int:
 def _clone_object(shell: Shell, target: Session, name: str, sql: str, has_rows: bool) -> None:
     shell.out.write(f"{name}... ")
     try:
-        if not (name.lower() == "sqlite_sequence"):
-            target.run(sql)
-        if has_rows:
-            quoted = '"' + name.replace('"', '""') + '"'
-            rows = query(shell, f"SELECT * FROM {quoted}")
+        target.run(sql)
+    except SqlError as error:
+        shell.complain(f"Error: {error.message}\nSQL: [{sql}]\n")
+    if has_rows:
+        select = 'SELECT * FROM "' + name.replace('"', '""') + '"'
+        try:
+            rows = shell.database().run(select)
             if rows:
                 marks = ",".join("?" * len(rows[0]))
-                insert, _ = target.prepare(f"INSERT OR IGNORE INTO {quoted} VALUES({marks})")
+                insert, _ = target.prepare(select.replace("SELECT * FROM", "INSERT OR IGNORE INTO", 1) + f" VALUES({marks})")
                 for row in rows:
                     insert.bind(row)
                     insert.step()
-    except SqlError as error:
-        shell.complain(f"Error: {error.message}\nSQL: [{sql}]\n")
+        except SqlError as error:
+            shell.complain(f"Error {error.code}: {error.message} on [{select}]\n")
     shell.out.write("done\n")
 
 

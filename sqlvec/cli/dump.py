@@ -46,7 +46,7 @@ def dump(shell: Shell, words: list[str]) -> int:
         elif word.startswith("-"):
             raise ArgumentError(f'Unknown option "{word}" on ".dump"')
         else:
-            patterns.append(word.replace("_", "\\_") if "_" in word else word)
+            patterns.append(word)
     condition = " OR ".join(f"name LIKE {quote_text(pattern)} ESCAPE '\\'" for pattern in patterns) or "1"
     write = shell.out.write
     session = shell.database()
@@ -119,11 +119,10 @@ def _dump_rows(options: _Dump, name: str) -> None:
     if not columns:
         return
     rowid = _rowid_name(shell, name, info) if options.preserve_rowids else ""
-    has_generated = len(session.run(f"PRAGMA table_xinfo={quote_text(name)}")) > len(columns)
     selected = ([rowid] if rowid else []) + ['"' + column.replace('"', '""') + '"' for column in columns]
     target = quote_name(name)
-    if rowid or has_generated and False:
-        target += "(" + ",".join(([rowid] if rowid else []) + [quote_name(column) for column in columns]) + ")"
+    if rowid:
+        target += "(" + ",".join([rowid, *map(quote_name, columns)]) + ")"
     literal = _raw_literal if options.newlines else insert_literal
     quoted = '"' + name.replace('"', '""') + '"'
     statement, _ = session.prepare(f"SELECT {','.join(selected)} FROM {quoted}")
