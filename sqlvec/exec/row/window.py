@@ -133,23 +133,25 @@ class CompiledCall:
 
     def _sliding(self, partition: Partition, inputs: list[tuple[Any, ...] | None], state: Any) -> list[Any]:
         step, inverse = state.step, state.inverse
-        first = behind = 0
+        first = behind = 0                      # rows first..behind-1 are in the state
         found = []
         for start, end in zip(partition.starts, partition.ends, strict=True):
-            for is_entering in (True, False) if partition.starts_behind else (False, True):
-                if is_entering:
-                    for arguments in inputs[behind:end]:
-                        if arguments is not None:
-                            step(*arguments)
-                    behind = max(behind, end)
-                else:
-                    leaving = min(start, behind)
-                    for arguments in inputs[first:leaving]:
-                        if arguments is not None:
-                            inverse(*arguments)
-                    first = max(first, leaving)
+            if partition.starts_behind:
+                behind = self._feed(inputs, behind, end, step)
+            first = self._feed(inputs, first, min(start, behind), inverse)
+            if not partition.starts_behind:
+                if start > behind:
+                    first = behind = start
+                behind = self._feed(inputs, behind, end, step)
             found.append(plain(state.value()))
         return found
+
+    def _feed(self, inputs: list[tuple[Any, ...] | None], position: int, end: int, feed: Any) -> int:
+        """Give the rows up to ``end`` to ``feed``; returns the new position."""
+        for arguments in inputs[position:end]:
+            if arguments is not None:
+                feed(*arguments)
+        return max(position, end)
 
     def _sliding_extreme(self, partition: Partition, inputs: list[tuple[Any, ...] | None]) -> list[Any]:
         """min and max over sliding frames: candidates in order, the best first."""
@@ -212,7 +214,8 @@ def _shifted(call: CompiledCall, partition: Partition, sign: int) -> list[Any]:
     found = []
     for row in range(partition.count):
         distance = 1 if len(places) < 2 else window_functions.offset_distance(values[row][places[1]])
-        position = -1 if distance is None else row + sign * distance
+        # lag() runs while rows arrive: a negative distance finds nothing ahead.
+        position = -1 if distance is None or (sign < 0 and distance < 0) else row + sign * distance
         if 0 <= position < partition.count:
             found.append(values[position][places[0]])
         else:
