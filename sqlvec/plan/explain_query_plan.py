@@ -139,8 +139,14 @@ class Printer:
             self._right_arm(base.right, self.line(merge, "RIGHT"))
         elif isinstance(base, physical.RecursiveCte):
             self.query(base.setup, self.line(parent, "SETUP"))
-            for step in base.steps:
-                self.query(step, self.line(parent, "RECURSIVE STEP"))
+            at = self.line(parent, "RECURSIVE STEP")
+            if len(base.steps) > 1:
+                at = self.line(at, "COMPOUND QUERY")
+                self.query(base.steps[0], self.line(at, "LEFT-MOST SUBQUERY"))
+                for step in base.steps[1:]:
+                    self.query(step, self.line(at, "UNION USING TEMP B-TREE" if base.distinct else "UNION ALL"))
+            else:
+                self.query(base.steps[0], at)
 
     def _upper(self, above: list[physical.Node], parent: int) -> None:
         """The lines above the loops, bottom up."""

@@ -47,7 +47,7 @@ class FromItem:
     ``cte`` identifies a CTE: items of one CTE share the object; ``cte.references`` counts them."""
 
     __slots__ = ("alias", "arguments", "columns", "cross", "cte", "database", "index_name", "is_correlated", "label", "left", "left_of_right",
-                 "is_narrowed", "name", "not_indexed", "query", "recursive", "right", "source", "table", "used", "view")
+                 "is_narrowed", "name", "not_indexed", "query", "recursive", "resolved", "right", "source", "table", "used", "view")
 
     def __init__(self, source: int, name: str) -> None:
         self.source = source
@@ -71,6 +71,8 @@ class FromItem:
         self.is_narrowed = False                 # conditions of the outer query have been pushed into ``query``
         self.columns: tuple[str, ...] = ()
         self.used: set[int] = set()
+        self.resolved: set[int] | None = None    # columns read when names were resolved (or when the item was merged into its block): they count
+                                                 # for coverage by an index though rewriting may have dropped their readers
 
     def __repr__(self) -> str:
         return f"FromItem({self.source}, {self.label})"
@@ -111,7 +113,8 @@ class Block(Query):
     ``aggregates`` are the distinct AggregateCall nodes (in order of appearance: result list, ORDER BY, HAVING) and ``windows`` the WindowCall nodes of the
     block; the expressions still contain them in place."""
 
-    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate", "result", "windows")
+    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate", "result", "window_limit", "window_order",
+                 "windows")
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -125,6 +128,8 @@ class Block(Query):
         self.is_aggregate = False
         self.aggregates: list[AggregateCall] = []
         self.windows: list[WindowCall] = []
+        self.window_order: tuple[OrderTerm, ...] = ()       # of the query below the window passes, from a merged sub-query
+        self.window_limit: Expression | None = None
 
     def results(self) -> tuple[Expression, ...]:
         return self.result

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sqlvec.plan.scope import Binding
 
 SELECT_ROWS = 320
+UNKNOWN_ROWS = 200
 RULES = "sqlvec.plan.rewrite.rules:rewrite_query"
 
 
@@ -124,6 +125,8 @@ class Lowering:
             return self._without_from(block, outer_rows)
         windows = resolve("sqlvec.plan.lower_window:WindowLowering")(self, block) if block.windows else None
         aggregate = resolve("sqlvec.plan.lower_aggregate:AggregateLowering")(self, block) if block.is_aggregate else None
+        if aggregate is not None and windows is not None:
+            aggregate.order = windows.innermost_order()
         mark_used(block)
         request = self.request(block, outer_rows)
         if aggregate is not None:
@@ -147,9 +150,9 @@ class Lowering:
         is_sorted = presorted >= len(order)
         if aggregate is not None:
             node, results, order, is_sorted = aggregate.lower(node, plan)
-            presorted = len(order) if is_sorted else 0
+            presorted = len(aggregate.order) if is_sorted else 0
         if windows is not None:
-            node, results, order, is_sorted = windows.lower(node, results, order, plan if aggregate is None else None)
+            node, results, order, is_sorted = windows.lower(node, results, order, presorted)
             presorted = len(order) if is_sorted else 0
         node.rows = plan.rows
         distinct = "" if not block.distinct else (plan.distinct if aggregate is None and windows is None else "unordered")
@@ -169,7 +172,7 @@ class Lowering:
             node, results, order, is_sorted = aggregate.lower(node, None)
         if block.windows:
             windows = resolve("sqlvec.plan.lower_window:WindowLowering")(self, block)
-            node, results, order, is_sorted = windows.lower(node, results, order, None)
+            node, results, order, is_sorted = windows.lower(node, results, order, 0)
         return self.output(block, node, results, order, len(order) if is_sorted else 0, "unique", 0), 0
 
     def request(self, block: Block, outer_rows: int) -> Request:
@@ -184,9 +187,12 @@ class Lowering:
         for item in block.from_items:
             if item.query is not None:
                 same = next((other for other in block.from_items if other is not item and other.source in request.query_plans
-                             and item.view is not None and other.view is item.view and not item.is_narrowed and not other.is_narrowed), None)
+                             and (other.view is item.view is not None or other.cte is item.cte is not None)
+                             and not item.is_narrowed and not other.is_narrowed), None)
                 if same is not None and not runs_as_coroutine(block, block.from_items.index(same)):
-                    request.query_plans[item.source] = request.query_plans[same.source]
+                    shared = request.query_plans[same.source]
+                    rows = shared.rows if item.cte is None else UNKNOWN_ROWS
+                    request.query_plans[item.source] = QueryPlan(shared.node, rows, shared.slot, shared.outer)
                     continue
                 request.query_plans[item.source] = self.query_plan(item, outer_rows)
             elif item.recursive is not None:
@@ -205,6 +211,7 @@ class Lowering:
             self.kept.append(query)
         else:
             outer = ()
+            known = (known[0], UNKNOWN_ROWS, known[2])      # the real one knows the size at the first use only
         node, rows, slot = known
         return QueryPlan(node, rows, slot, outer)
 

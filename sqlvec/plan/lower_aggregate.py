@@ -7,10 +7,11 @@ Follows "SELECT", sections on aggregate queries and bare columns, of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import AggregateCall, Call, Column, Expression, IsNull, Literal, OrderTerm, Subquery
+from sqlvec.expr.bound import AggregateCall, Call, Column, Expression, IsNull, Literal, OrderTerm, Subquery, WindowCall
 from sqlvec.plan import physical
 from sqlvec.plan.logical import Block
 from sqlvec.plan.reads import columns_read, nested_queries, nodes_of, subqueries_in
+from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class AggregateLowering:
         self.lowering = lowering
         self.block = block
         self.source = lowering.statement.new_source()
+        self.order = block.order_by            # below window passes: the order that the first pass wants
         self.keys = block.group_by or ()
         self.extreme = self._extreme()
         self.shortcut = self._shortcut()
@@ -55,7 +57,7 @@ class AggregateLowering:
         """Put the wanted order into the request."""
         block = self.block
         if block.group_by is not None:
-            order = block.order_by if len(block.order_by) == len(block.group_by) else ()
+            order = self.order if len(self.order) == len(block.group_by) else ()
             request.mode = "group"
             self.directions_copied = bool(order)
             request.order = self.key_terms()
@@ -70,7 +72,7 @@ class AggregateLowering:
 
     def key_terms(self) -> tuple[OrderTerm, ...]:
         """The GROUP BY list as order terms; directions come from an ORDER BY of the same length."""
-        order = self.block.order_by
+        order = self.order
         copied = len(order) == len(self.keys)
         terms = []
         for number, key in enumerate(self.keys):
@@ -110,8 +112,8 @@ class AggregateLowering:
         return above, results, order, self._is_sorted(mode, plan)
 
     def _is_sorted(self, mode: str, plan: JoinPlan | None) -> bool:
-        """Do the groups leave in the order of ORDER BY?"""
-        order = self.block.order_by
+        """Do the groups leave in the wanted order?"""
+        order = self.order
         if not order or mode == "plain":
             return True
         if len(order) != len(self.keys):
@@ -141,6 +143,8 @@ class AggregateLowering:
         def change(node: Expression) -> Expression | None:
             if type(node).__name__ in kinds:
                 return mapping.get(node.key())
+            if type(node) is WindowCall:
+                return resolve("sqlvec.plan.rewrite.substitute:replaced_window_call")(node, change)  # type: ignore[no-any-return]
             return None
 
         calls = {key: column for key, column in mapping.items() if key[0] == "AggregateCall"}

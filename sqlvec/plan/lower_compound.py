@@ -149,5 +149,6 @@ def lower_recursive(lowering: Lowering, query: RecursiveQuery, outer_rows: int) 
     lowering.lower_subqueries([limit for limit in (query.limit, query.offset) if limit is not None], outer_rows)
     node = physical.RecursiveCte(setup, steps, slot, query.distinct, query.collations, query.order_by, query.limit, query.offset, source,
                                  _columns(query, source))
-    node.rows = SELECT_ROWS
-    return node, SELECT_ROWS
+    limit = literal_limit(query.limit)
+    node.rows = SELECT_ROWS if limit is None else min(SELECT_ROWS, limit)
+    return node, node.rows

@@ -18,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sqlvec.plan.access.result import JoinPlan
     from sqlvec.plan.lower import Lowering
 
 
@@ -39,11 +38,11 @@ class WindowLowering:
 
     def innermost_order(self) -> tuple[OrderTerm, ...]:
         """The order that the loops should deliver: that of the pass which runs first."""
-        return sort_terms(self.passes[-1][0].window)
+        return sort_terms(self.passes[-1][0].window) or self.block.window_order
 
     def lower(self, node: physical.Node, results: tuple[Expression, ...], order: tuple[OrderTerm, ...],
-              plan: JoinPlan | None) -> tuple[physical.Node, tuple[Expression, ...], tuple[OrderTerm, ...], bool]:
-        """The passes above ``node``.  ``results`` and ``order`` may have been rewritten over an Aggregate: the calls in them are the real ones."""
+              sorted_terms: int) -> tuple[physical.Node, tuple[Expression, ...], tuple[OrderTerm, ...], bool]:
+        """The passes above ``node``, whose rows come in the first ``sorted_terms`` terms of the innermost order.  ``results`` and ``order`` may have been rewritten over an Aggregate: the calls in them are the real ones."""
         calls = _calls_in([*results, *(term.expression for term in order)])
         groups = self._regroup(calls)
         main = groups[0][0].window if groups else None
@@ -52,10 +51,17 @@ class WindowLowering:
         for position in range(len(groups) - 1, -1, -1):
             group = groups[position]
             window = _over_columns(group[0].window, computed)
-            presorted = max(plan.ordered, 0) if plan is not None and position == len(groups) - 1 else 0
+            presorted = sorted_terms if position == len(groups) - 1 else 0
             terms = sort_terms(window)
+            if position < len(groups) - 1 and _is_prefix(sort_terms(groups[position][0].window), sort_terms(groups[position + 1][0].window)):
+                presorted = len(terms)                      # the rows keep the order of the pass before
+            if not terms and position == len(groups) - 1:
+                terms = tuple([OrderTerm(computed.get(term.expression.key(), term.expression), term.descending, term.nulls_last, term.collation)
+                               for term in self.block.window_order])
             if terms and presorted < len(terms):
                 node = physical.Sort(node, terms, presorted)
+            if position == len(groups) - 1 and self.block.window_limit is not None:
+                node = physical.Limit(node, self.block.window_limit, None)
             node = self._pass(node, window, group, computed, mapping)
         is_sorted = not order or (main is not None and _is_prefix(order, sort_terms(main)))
 
@@ -83,7 +89,7 @@ class WindowLowering:
         columns: list[Column] = list(expressions)  # type: ignore[arg-type]
         computed: dict[Any, Column] = {column.key(): column for column in columns}
         source = self.lowering.statement.new_source()
-        wanted: list[Expression] = []
+        wanted: list[Expression] = [term.expression for term in self.block.window_order]
         for group in groups:
             wanted += [*group[0].window.partition, *(term.expression for term in group[0].window.order)]
             for call in group:

@@ -78,7 +78,8 @@ def block_expressions(block: Block) -> list[Expression]:
     found.extend(condition.expression for condition in block.conditions)
     for item in block.from_items:
         found.extend(item.arguments or ())
-    found.extend(limit for limit in (block.limit, block.offset) if limit is not None)
+    found.extend(limit for limit in (block.limit, block.offset, block.window_limit) if limit is not None)
+    found.extend(term.expression for term in block.window_order)
     return found
 
 
@@ -137,4 +138,6 @@ def mark_used(block: Block) -> None:
         if source in used:
             used[source].add(number)
     for item in block.from_items:
+        if item.resolved is None:
+            item.resolved = item.used
         item.used = used[item.source]

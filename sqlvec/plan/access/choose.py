@@ -50,7 +50,10 @@ _DISTINCT, _INNER = 2, 16
 def runs_as_coroutine(block: Block, position: int) -> bool:
     """Is the FROM sub-query at ``position`` a co-routine of its reader (else it is materialised)?"""
     items = block.from_items
-    if position != 0 or items[0].left_of_right or items[0].query is None or (items[0].cte is not None and items[0].cte.materialized):
+    cte = items[0].cte
+    if position != 0 or items[0].left_of_right or items[0].query is None:
+        return False
+    if cte is not None and (cte.materialized or (cte.materialized is None and cte.references > 1)):
         return False
     return len(items) == 1 or items[1].left or items[1].right or items[1].cross
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm
 from sqlvec.plan.logical import Block, Compound, FromItem, Query
+from sqlvec.plan.reads import block_expressions, columns_read
 from sqlvec.plan.rewrite.substitute import Copying, replace_in_query
 
 TYPE_CHECKING = False
@@ -23,14 +24,18 @@ if TYPE_CHECKING:
 def flatten(block: Block, item: FromItem, binding: Binding, is_recursive: bool, is_arm: bool) -> Query | None:
     """Merge the sub-query of ``item`` into ``block``: the block itself, a Compound that replaces it, or None if it can't be done."""
     query = item.query
-    if query is None or query.offset is not None or (block.windows and (query.order_by or query.limit is not None)):
+    if query is None or query.offset is not None:
         return None
     if item.cte is not None and (item.cte.materialized or (item.cte.materialized is None and item.cte.references > 1)):
         return None
-    if query.limit is not None and (block.limit is not None or len(block.from_items) > 1 or block.is_aggregate or block.conditions
-                                    or block.distinct or is_arm):
+    if query.limit is not None and (len(block.from_items) > 1 or block.is_aggregate or block.conditions):
         return None
-    if query.order_by and (block.order_by or block.is_aggregate):
+    if block.windows:
+        last = block.windows[-1].window
+        if query.order_by and (last.partition or last.order or block.window_order or block.is_aggregate):
+            return None
+    elif (query.limit is not None and (block.limit is not None or block.distinct or is_arm)) or (
+            query.order_by and (block.order_by or block.is_aggregate)):
         return None
     if isinstance(query, Block):
         return _flatten_block(block, item, query)
@@ -85,10 +90,16 @@ def _merge(block: Block, item: FromItem, query: Block) -> None:
             condition.inner_on = first.source
     block.from_items[position:position + 1] = query.from_items
     block.conditions[:0] = query.conditions
-    if query.order_by:
-        block.order_by = query.order_by
-    if query.limit is not None:
-        block.limit, block.offset = query.limit, query.offset
+    if block.windows:
+        block.window_order = query.order_by or block.window_order
+        block.window_limit = query.limit or block.window_limit
+    else:
+        block.order_by = query.order_by or block.order_by
+        if query.limit is not None:
+            block.limit, block.offset = query.limit, query.offset
+    read = columns_read(block_expressions(block))
+    for inner in query.from_items:
+        inner.resolved = {number for source, number in read if source == inner.source}
 
 
 def _as_column(result: Expression, node: Column) -> Expression:

@@ -19,7 +19,7 @@ def push_down_filter(block: Block, item: FromItem) -> bool:
     if arms is None:
         return False
     changed = False
-    for condition in block.conditions:
+    for condition in reversed(block.conditions):
         if item.left:
             if condition.outer_on != item.source:
                 continue

@@ -151,7 +151,7 @@ def _drop_order(block: Block, item: FromItem, is_ordered: bool) -> None:
     """Drop the ORDER BY of a FROM sub-query that nobody can notice."""
     query = item.query
     assert query is not None
-    if not query.order_by or query.limit is not None or isinstance(query, RecursiveQuery):
+    if not query.order_by or query.limit is not None or isinstance(query, RecursiveQuery) or block.windows:
         return
     if not block.order_by and not is_ordered and len(block.from_items) == 1:
         return

@@ -39,13 +39,14 @@ def _deep(change: Change, seen: set[int]) -> Change:
         if subquery is not None:
             _replace_query(subquery.query, apply, seen)
         if type(node) is WindowCall:
-            return _window_call(node, apply)
+            return replaced_window_call(node, apply)
         return None
 
     return apply
 
 
-def _window_call(node: WindowCall, apply: Change) -> Expression:
+def replaced_window_call(node: WindowCall, apply: Change) -> Expression:
+    """The call with ``apply`` tried on its arguments and on its window definition."""
     copy: WindowCall = node.copy()
     copy.arguments = tuple([argument.replace(apply) for argument in node.arguments])
     copy.condition = node.condition.replace(apply) if node.condition is not None else None
@@ -95,6 +96,7 @@ def _replace_block(block: Block, apply: Change, seen: set[int]) -> None:
         block.having = block.having.replace(apply)
     block.aggregates = [call.replace(apply) for call in block.aggregates]  # type: ignore[misc]
     block.windows = [call.replace(apply) for call in block.windows]  # type: ignore[misc]
+    block.window_order = tuple([replaced_term(term, apply) for term in block.window_order])
     for item in block.from_items:
         if item.arguments is not None:
             item.arguments = tuple([argument.replace(apply) for argument in item.arguments])
@@ -136,6 +138,7 @@ class Copying:
             new.having = None if query.having is None else self.expression(query.having)
             new.aggregates = [self.expression(one) for one in query.aggregates]
             new.windows = [self.expression(one) for one in query.windows]
+            new.window_order = tuple([replaced_term(term, self._change) for term in query.window_order])
         elif isinstance(query, Compound):
             new.arms = [self.query(arm) for arm in query.arms]
             new.operators = list(query.operators)
@@ -190,7 +193,7 @@ class Copying:
                 copy.operands = tuple([self.expression(operand) for operand in copy.operands])
             return copy  # type: ignore[no-any-return]
         if type(node) is WindowCall:
-            return _window_call(node, self._change)
+            return replaced_window_call(node, self._change)
         return None
 
     def _subquery(self, subquery: Subquery) -> Subquery:
