@@ -72,8 +72,8 @@ class Transaction:
         """Make database ``number`` writable, opening the pager savepoints that the frames on the stack still lack."""
         pager = self.databases[number].pager
         if not pager.in_write or exclusive:
-            self.begin_read(number)
             pager.begin_write(exclusive)
+            self.begin_read(number)
         if self.base_catalogs is None:
             self.base_catalogs = self.databases.catalog_list()
         for frame in self.frames:

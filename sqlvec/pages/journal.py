@@ -160,7 +160,10 @@ def spill(pager: Pager) -> None:
     if lock is None or pager.journal is None or pager.journal.file is None or not lock.lock(EXCLUSIVE):
         return
     try:
-        _write_segment(pager, original_images(pager))
+        images = original_images(pager)
+        count = pager.journal.original_count
+        if not pager.journal.database_changed or any(image and page_no <= count for page_no, image in images.items()):
+            _write_segment(pager, images)
         pager.journal.database_changed = True
         _write_database(pager)
     except BaseException:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.pages.file_locks import EXCLUSIVE, NONE, SHARED
+from sqlvec.pages.file_locks import EXCLUSIVE, SHARED
 from sqlvec.pages.journal import remove_leftover
 from sqlvec.pages.wal import open_log
 
@@ -57,18 +57,10 @@ def _enter(pager: Pager) -> None:
     if pager.read_only:
         return
     _stamp_version(pager, 2)
-    lock = pager.lock
-    assert lock is not None
-    if lock.level < SHARED:
-        lock.lock(SHARED)
-    try:
+    pager.mode = "wal"
+    pager.version_bytes = None
+    if pager.readers:
         open_log(pager)
-    except BaseException:
-        if pager.readers == 0:
-            lock.unlock(NONE)
-        raise
-    if pager.readers == 0:
-        pager.wal.end_read()
 
 
 def _leave(pager: Pager, mode: str) -> None:

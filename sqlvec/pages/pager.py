@@ -350,9 +350,11 @@ class Pager:
             page += bytes(size - len(page))
         return page  # type: ignore[no-any-return]
 
+    def _spill_limit(self) -> int:
+        return self.cache_size if self.cache_size >= 0 else -self.cache_size * 1024 // self.page_size
+
     def _cache_limit(self) -> int:
-        wanted = self.cache_size if self.cache_size >= 0 else -self.cache_size * 1024 // self.page_size
-        return max(wanted, _CACHE_FLOOR_BYTES // self.page_size)
+        return max(self._spill_limit(), _CACHE_FLOOR_BYTES // self.page_size)
 
     def _evict(self) -> None:
         """Drop the older half of the clean pages (dicts keep their order of insertion)."""
@@ -452,20 +454,21 @@ class Pager:
     # --- writing -------------------------------------------------------------------------------------------------------------------
 
     def begin_write(self, exclusive: bool = False) -> None:
-        """Enter a write transaction: RESERVED lock (or EXCLUSIVE); an empty database gets its page 1."""
+        """Enter a write transaction: RESERVED lock (or EXCLUSIVE); an empty database gets its page 1.
+
+        Somebody else's lock is waited for (``busy``) only if nothing was read yet: a reader that waited would block the very commit that
+        it waits for.
+        """
         if self.in_write:
             if exclusive:
                 self.lock_exclusive()
             return
-        if self.readers == 0 and self.file is not None:
-            self._enter_file()
-        try:
-            if self.file is not None:
-                self._reserve(exclusive)
-        except BaseException:
-            if self.readers == 0:
-                self._leave_file()
-            raise
+        if self.file is not None:
+            tries = 0
+            while not self._try_write(exclusive):
+                if self.readers or self.busy is None or not self.busy(tries):
+                    raise errors.busy()
+                tries += 1
         self.in_write = True
         self.failed = False
         self.was_cut = False
@@ -473,19 +476,33 @@ class Pager:
         self.changed = {}
         self.frames = [Frame(self.page_count, {})]
         if self.page_count == 0:
-            self._materialise()
+            try:
+                self._materialise()
+            except BaseException:
+                self.end_write()
+                raise
 
-    def _reserve(self, exclusive: bool) -> None:
-        assert self.lock is not None
-        if self.read_only:
-            raise errors.readonly()
-        if self.wal is not None:
-            self.wal.begin_write()
-            return
-        lock = self.lock
-        self._wait(lambda: lock.lock(RESERVED))
-        if exclusive:
-            self.lock_exclusive()
+    def _try_write(self, exclusive: bool) -> bool:
+        """Get the locks of a writer, or give back what was taken and say False."""
+        if self.readers == 0:
+            self._enter_file()
+        got = False
+        try:
+            if self.read_only:
+                raise errors.readonly()
+            lock = self.lock
+            assert lock is not None
+            if self.wal is not None:
+                got = self.wal.begin_write()
+            else:
+                got = lock.lock(RESERVED) and (not exclusive or lock.lock(EXCLUSIVE))
+        finally:
+            if not got:
+                if self.lock is not None and self.wal is None and not self.exclusive_locking:
+                    self.lock.unlock(SHARED)
+                if self.readers == 0:
+                    self._leave_file()
+        return got
 
     def lock_exclusive(self) -> None:
         """Keep everybody else out (rollback-journal modes)."""
@@ -569,7 +586,7 @@ class Pager:
 
     def spill_if_large(self) -> None:
         """Called between changes of trees: write changed pages out early when the cache overflows."""
-        if len(self.changed) > self._cache_limit() and self.file is not None and self.cache_spill:
+        if len(self.changed) > self._spill_limit() and self.file is not None and self.wal is None and self.cache_spill:
             resolve("sqlvec.pages.journal:spill")(self)
 
     def allocate(self, near: int = 0) -> tuple[int, bytearray]:

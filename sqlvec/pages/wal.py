@@ -212,6 +212,9 @@ class Wal:
             if not self.index.is_heap:
                 self.index.unlock(READ0 + self.reader)
             self.reader = -1
+        lock = self.pager.lock
+        if lock is not None and lock.level > SHARED and not self.pager.exclusive_locking and not self.is_writing:
+            lock.unlock(SHARED)
 
     def read_page(self, page_no: int) -> bytes | None:
         """The image of a page in the log, None where the database file has it (W1)."""
@@ -302,26 +305,25 @@ class Wal:
 
     # --- writing -------------------------------------------------------------------------------------------------------------------
 
-    def begin_write(self) -> None:
-        """Become the writer; the snapshot must be the newest (W3)."""
+    def begin_write(self) -> bool:
+        """Become the writer; the snapshot must be the newest (W3).  False when somebody else writes."""
         pager = self.pager
-        assert self.header is not None
-        if not pager.exclusive_locking or not self.index.is_heap:
-            tries = 0
-            while not self.index.lock_exclusive(WRITE):
-                if pager.busy is None or not pager.busy(tries):
-                    raise errors.busy()
-                tries += 1
-        if not self._is_still(self.header):
-            self.index.unlock(WRITE)
-            if pager.readers == 0:
-                # nothing was read in this transaction: the newest snapshot will do
-                self.end_read()
-                self.begin_read()
-                self.begin_write()
-                return
-            raise errors.busy(errors.BUSY_SNAPSHOT)
+        lock = pager.lock
+        assert self.header is not None and lock is not None
+        if pager.exclusive_locking and not lock.lock(EXCLUSIVE):
+            lock.unlock(SHARED)
+            return False
+        if not self.index.lock_exclusive(WRITE):
+            return False
+        while not self._is_still(self.header):
+            if pager.readers:
+                self.index.unlock(WRITE)
+                raise errors.busy(errors.BUSY_SNAPSHOT)
+            # nothing was read in this transaction: the newest snapshot will do
+            self.end_read()
+            self.begin_read()
         self.is_writing = True
+        return True
 
     def commit(self) -> None:
         """Append the changed pages and publish them."""

@@ -330,7 +330,11 @@ class Statement:
         for _ in range(RETRIES):
             plan = self.plan
             for number in plan.databases:
-                session.transaction.begin_read(number)
+                # a writer takes its lock before it has read anything: only then may it wait for others
+                if number in plan.writes and not session.settings.query_only:
+                    session.transaction.begin_write(number)
+                else:
+                    session.transaction.begin_read(number)
             if plan.generation == session.settings.generation + session.functions.generation and all(
                 databases[number].pager.schema_cookie == cookie for number, cookie in plan.cookies.items()
             ):
