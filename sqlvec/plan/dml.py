@@ -134,7 +134,7 @@ class Statement:
         write = binder.table_write(table)
         triggers = binder.trigger_set(write, "INSERT", None)
         _check_keys(write, None)
-        targets, width = target_columns(table, statement.columns)
+        targets, width = target_columns(table, None if binder.is_lenient else statement.columns)
         if statement.source is None:
             targets = (-1,) * len(targets)
         rows, source = self._insert_source(statement, table, width)
@@ -171,11 +171,18 @@ class Statement:
             for row in rows:
                 if len(row) != len(rows[0]):
                     raise errors.plain("all VALUES must have the same number of terms")
-            _check_count(statement, table, width, len(rows[0]))
+            self._check_count(statement, table, width, len(rows[0]))
             return tuple(rows), None
         source = query_plan.plan_select(select, self.binding, self.parent)
-        _check_count(statement, table, width, len(source.columns))
+        self._check_count(statement, table, width, len(source.columns))
         return None, source
+
+    def _check_count(self, statement: ast.Insert, table: Table, width: int, count: int) -> None:
+        if count == width or self.binder.is_lenient:
+            return
+        if statement.columns is None:
+            raise errors.plain(f"table {table.name} has {width} columns but {count} values were supplied")
+        raise errors.plain(f"{count} values for {width} columns")
 
     # --- UPDATE ------------------------------------------------------------------------------------------------------------------
 
@@ -294,14 +301,6 @@ def _own_expressions(node: WriteNode) -> list[Any]:
 def _check_keys(write: TableWrite, assigned: set[int] | None) -> None:
     if write.child_keys or write.parent_keys:
         resolve("sqlvec.plan.foreign_key_program:check_keys")(write, assigned)
-
-
-def _check_count(statement: ast.Insert, table: Table, width: int, count: int) -> None:
-    if count == width:
-        return
-    if statement.columns is None:
-        raise errors.plain(f"table {table.name} has {width} columns but {count} values were supplied")
-    raise errors.plain(f"{count} values for {width} columns")
 
 
 def _folded(expression: Expression) -> Expression:

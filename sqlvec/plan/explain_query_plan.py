@@ -144,7 +144,7 @@ class Printer:
                 at = self.line(at, "COMPOUND QUERY")
                 self.query(base.steps[0], self.line(at, "LEFT-MOST SUBQUERY"))
                 for step in base.steps[1:]:
-                    self.query(step, self.line(at, "UNION USING TEMP B-TREE" if base.distinct else "UNION ALL"))
+                    self.query(step, self.line(at, "UNION ALL"))
             else:
                 self.query(base.steps[0], at)
 

@@ -200,7 +200,9 @@ def _between(node: ast.Between, scope: Scope) -> Expression:
 def _is_null(node: ast.IsNull, scope: Scope) -> Expression:
     operand = bind_expression(node.operand, scope)
     if isinstance(operand, bound.Column) and operand.not_null:      # decided here, as the real one does: the planner sees a constant
-        return bound.Literal(int(node.negated))
+        decided = bound.Literal(int(node.negated))
+        decided.collation = BINARY              # tells it from a 0 in the text, which makes a whole AND false
+        return decided
     return inherit(bound.IsNull(operand, node.negated), operand)
 
 

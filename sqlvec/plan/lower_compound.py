@@ -144,11 +144,15 @@ def lower_recursive(lowering: Lowering, query: RecursiveQuery, outer_rows: int) 
     slot = lowering.queues[id(query)] = lowering.statement.new_slot()
     lowering.kept.append(query)
     setup, _ = lowering.lower(query.setup, outer_rows)
-    steps = tuple([lowering.lower(step, outer_rows)[0] for step in query.steps])
+    lowered = [lowering.lower(step, outer_rows) for step in query.steps]
+    steps = tuple([step for step, _ in lowered])
     source = query.output_source
     lowering.lower_subqueries([limit for limit in (query.limit, query.offset) if limit is not None], outer_rows)
     node = physical.RecursiveCte(setup, steps, slot, query.distinct, query.collations, query.order_by, query.limit, query.offset, source,
                                  _columns(query, source))
     limit = literal_limit(query.limit)
-    node.rows = SELECT_ROWS if limit is None else min(SELECT_ROWS, limit)
-    return node, node.rows
+    rows = lowered[-1][1] if limit is None else min(lowered[-1][1], limit)      # the real one counts the steps, not the setup
+    for _, more in lowered[:-1]:
+        rows = add(rows, more)
+    node.rows = rows
+    return node, rows

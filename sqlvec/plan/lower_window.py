@@ -9,7 +9,7 @@ Follows "Window Functions" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column, Expression, Frame, Literal, OrderTerm, Parameter, Window, WindowCall
+from sqlvec.expr.bound import Collate, Column, Expression, Frame, Literal, OrderTerm, Parameter, Window, WindowCall
 from sqlvec.plan import physical
 from sqlvec.plan.logical import Block
 from sqlvec.plan.reads import columns_read
@@ -53,8 +53,10 @@ class WindowLowering:
             window = _over_columns(group[0].window, computed)
             presorted = sorted_terms if position == len(groups) - 1 else 0
             terms = sort_terms(window)
-            if position < len(groups) - 1 and _is_prefix(sort_terms(groups[position][0].window), sort_terms(groups[position + 1][0].window)):
-                presorted = len(terms)                      # the rows keep the order of the pass before
+            if position < len(groups) - 1:
+                own, before = sort_terms(groups[position][0].window), sort_terms(groups[position + 1][0].window)
+                if _is_prefix(own, before) and not _has_collate(own):
+                    presorted = len(terms)                  # the rows keep the order of the pass before
             if not terms and position == len(groups) - 1:
                 terms = tuple([OrderTerm(computed.get(term.expression.key(), term.expression), term.descending, term.nulls_last, term.collation)
                                for term in self.block.window_order])
@@ -131,6 +133,10 @@ class WindowLowering:
 def sort_terms(window: Window) -> tuple[OrderTerm, ...]:
     """The order in which a pass wants its rows: partition terms ascending, then the order terms."""
     return (*(OrderTerm(part, False, None, part.collation or "BINARY") for part in window.partition), *window.order)
+
+
+def _has_collate(terms: tuple[OrderTerm, ...]) -> bool:
+    return any(isinstance(node, Collate) for term in terms for node in term.expression.walk())
 
 
 def _is_prefix(order: tuple[OrderTerm, ...], terms: tuple[OrderTerm, ...]) -> bool:

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class WriteBinder:
-    """See the module essay.  ``binding`` is that of the top-level statement."""
+    """See the module essay.  ``binding`` is that of the top-level statement.
+
+    ``is_lenient``: the text is bound for its names only (ALTER); counts and column lists are not checked."""
+
+    is_lenient = False
 
     def __init__(self, context: Any) -> None:
         self.context = context

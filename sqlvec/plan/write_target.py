@@ -29,7 +29,7 @@ def find_target(binder: WriteBinder, binding: Binding, name: ast.TableName, even
             raise errors.may_not_be(table.name, "modified")
     if table.kind == "view":
         table = view_row_table(binder, table)
-        if not binder.triggers(table, event, assigned):
+        if not binder.is_lenient and not binder.triggers(table, event, assigned):
             raise errors.plain(f"cannot modify {table.name} because it is a view")
     if name.indexed_by is not None and not any(index.name.lower() == name.indexed_by.text.lower() for index in table.indexes):
         raise errors.no_such_index(name.indexed_by.text)

@@ -139,7 +139,7 @@ def _drop_beside_false(block: Block) -> None:
     """``x AND 0`` is 0: in WHERE with inner ON terms, and in each outer ON by itself."""
     for condition in block.conditions:
         value = condition.expression
-        if type(value) is Literal and type(value.value) is int and value.value == 0:
+        if type(value) is Literal and type(value.value) is int and value.value == 0 and value.collation is None:
             if condition.outer_on is None:
                 block.conditions = [condition]
                 return
