@@ -42,6 +42,7 @@ class Apply:
 
     def __init__(self, subquery: Subquery, activation: Activation) -> None:
         self.activation = activation
+        self.steps: list[Step] = []
         self.outer = list({(column.source, column.number): None for column in subquery.outer})
         node: Any = subquery.plan
         if isinstance(node, physical.Limit):
@@ -74,14 +75,17 @@ class Apply:
     # --- running ---------------------------------------------------------------------------------------------------------------
 
     def _joined(self, outer: ColumnBatch, ordered: bool) -> Iterator[ColumnBatch]:
-        needs = level_needs(self.join)
-        extra = {ORDINAL, *self.outer}
+        """The joined rows.  The steps stay: one that is asked again keeps what it builds of its inner side."""
+        if not self.steps:
+            needs = level_needs(self.join)
+            extra = {ORDINAL} if not ordered else {ORDINAL, *self.outer}
+            earlier = {source for source, _ in (ORDINAL, *self.outer)}
+            for number, level in enumerate(self.join.levels):
+                self.steps.append(Step(level, earlier, needs[number] | extra, self.activation, ordered))
+                earlier = earlier | {level.path.source}
         batches: Iterator[ColumnBatch] = iter((outer,))
-        earlier = {source for source, _ in extra}
-        for number, level in enumerate(self.join.levels):
-            step = Step(level, earlier, needs[number] | extra, self.activation, ordered)
+        for step in self.steps:
             batches = step.rows(batches)
-            earlier = earlier | {level.path.source}
         return batches
 
     def _outer_batch(self, batch: ColumnBatch) -> tuple[ColumnBatch, Any]:
@@ -96,14 +100,15 @@ class Apply:
 
     def exists(self, batch: ColumnBatch) -> Any:
         """Mask of the rows for which the sub-query has a row."""
-        outer, ids = self._outer_batch(batch)
         if self.aggregate is not None:
             return np.ones(batch.count, bool)
-        found = np.zeros(outer.count, bool)
-        for part in self._joined(outer, False):
+        columns = {key: batch.column(key) for key in self.outer}
+        columns[ORDINAL] = ColumnVector(batch.count, INTEGER, np.arange(batch.count, dtype=np.int64))
+        found = np.zeros(batch.count, bool)
+        for part in self._joined(of_vectors(batch.count, columns), False):
             if part.count:
                 found[part.column(ORDINAL).flat().bits] = True
-        return found.take(ids)
+        return found
 
     def value(self, batch: ColumnBatch, number: int, evaluator: Evaluator) -> ColumnVector:
         """Column ``number`` of the first row of the sub-query for each row of the batch."""

@@ -62,7 +62,7 @@ class Survey:
             self.node(path.plan)
             return
         if count == 1 or number == 0:
-            if not _is_full_scan(path) and not _is_index_order_scan(path):
+            if not _is_full_scan(path) and not _is_index_order_scan(path) and not self.is_big_search(path, level, count):
                 raise Ineligible
         elif isinstance(path, physical.AutomaticIndex):
             self.automatic(path)
@@ -72,6 +72,23 @@ class Survey:
         else:
             self.search(path)
         self.table(path)
+
+    def is_big_search(self, path: Any, level: physical.Level, count: int) -> bool:
+        """An outermost search that may find much (IN of a sub-query), with work left for the levels or sub-queries behind it."""
+        if not isinstance(path, (physical.RowidSearch, physical.IndexSearch)):
+            return False
+        keys = [path.key] if isinstance(path, physical.RowidSearch) else list(path.keys)
+        if not any(key is not None and isinstance(key.expression, bound.InSubquery) and not key.expression.subquery.outer for key in keys):
+            return False
+        for key in keys:
+            if key is not None and key.expression is not None:
+                self.expressions((key.expression,))
+        for edge in (path.lower, path.upper):
+            if edge is not None:
+                self.expressions(edge.expressions)
+        is_correlated = any(getattr(node, "subquery", None) is not None and node.subquery.outer
+                            for condition in level.conditions for node in condition.walk())
+        return count > 1 or is_correlated
 
     def automatic(self, path: physical.AutomaticIndex) -> None:
         self.key_terms(path.keys)
@@ -196,6 +213,26 @@ class Survey:
             for node in expression.walk():
                 if not is_deterministic(node):
                     raise Ineligible
+                subquery = getattr(node, "subquery", None)
+                if subquery is not None and subquery.plan is not None:
+                    self.whole_plan(subquery.plan)
+
+    def whole_plan(self, plan: Any) -> None:
+        """Check the expressions anywhere in the plan of a sub-query: it may be run any number of times."""
+        stack = [plan]
+        seen: set[int] = set()
+        while stack:
+            thing = stack.pop()
+            if isinstance(thing, bound.Expression):
+                self.expressions((thing,))
+            elif isinstance(thing, (tuple, list)):
+                stack.extend(thing)
+            elif isinstance(thing, _PLAN_PARTS) and id(thing) not in seen:
+                seen.add(id(thing))
+                if isinstance(thing, physical.VtabScan):
+                    raise Ineligible
+                for cls in type(thing).__mro__:
+                    stack.extend(getattr(thing, name) for name in getattr(cls, "__slots__", ()) if name not in ("table", "index", "columns"))
 
     def collation(self, name: str | None) -> None:
         found = self.context.collations.lookup(name)
@@ -225,6 +262,8 @@ def _is_index_order_scan(path: Any) -> bool:
             and path.null_scan is None and not path.covering and not path.index.is_table_tree and not path.table.without_rowid
             and path.index.where is None and all(column.column >= -1 for column in path.index.columns))
 
+
+_PLAN_PARTS = (physical.Node, physical.Path, physical.Level, physical.KeyTerm, physical.RangeBound, bound.OrderTerm, bound.Window, bound.Frame)
 
 _NODES: dict[type, Any] = {
     physical.Join: Survey.join, physical.Filter: Survey.filter, physical.Project: Survey.project, physical.Aggregate: Survey.aggregate,

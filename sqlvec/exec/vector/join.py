@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 PROBE_RATIO = 250
 SMALL_INNER = 100_000
 BLOCK = 16_384
+PROBES_BEFORE_BUILDING = 1
 COLLECTED = 400_000
 
 
@@ -282,6 +283,8 @@ class Step:
         self.source = level.path.source
         self.is_left = level.kind == "left"
         self.earlier = earlier
+        self.runs = 0
+        self.built: tuple[dict[Any, ColumnVector], Lookup] | None = None
         self.keys: InnerKeys = inner_keys(self.path)
         after, self.costly = split_conditions(level.conditions)
         conditions = [*self.keys.conditions, *level.match]
@@ -316,6 +319,10 @@ class Step:
     def _rows(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
         if not self.keys.terms:
             yield from self._multiply(batches)
+            return
+        self.runs += 1
+        if self.runs > 1 and (self.built is not None or self.runs > PROBES_BEFORE_BUILDING):
+            yield from self._build_inner(batches)
             return
         inner_rows = self._inner_size()
         blocks: list[dict[Any, ColumnVector]] = []
@@ -403,9 +410,13 @@ class Step:
     # --- strategies ------------------------------------------------------------------------------------------------------------
 
     def _build_inner(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
-        vectors, count = self._stored_inner()
-        lookup = Lookup(self._key_vectors_inner(vectors), count, self.keys)
+        if self.built is None:
+            vectors, count = self._stored_inner()
+            self.built = vectors, Lookup(self._key_vectors_inner(vectors), count, self.keys)
+        vectors, lookup = self.built
         for batch in batches:
+            if not batch.count:
+                continue
             outer_rows, inner_rows = lookup.pairs(self._key_vectors_outer(batch), batch.count)
             yield from self._emit(batch, outer_rows, vectors, inner_rows)
 
