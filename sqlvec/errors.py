@@ -331,6 +331,14 @@ def series_start_missing() -> SqlError:
     return plain('first argument to "generate_series()" missing or unusable')
 
 
+def cannot_create(what: str, path: str) -> SqlError:
+    return plain(f"failed to create {what}: {path}")
+
+
+def cannot_write_file(path: str) -> SqlError:
+    return plain(f"failed to write file: {path}")
+
+
 # --- files -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -407,6 +415,13 @@ def no_such(kind: str, name: str, offset: int | None = None) -> SqlError:
 def may_not_be(table: str, what: str) -> SqlError:
     """``table sqlite_master may not be dropped`` and the like."""
     return plain(f"table {table} may not be {what}")
+
+
+def while_altering(message: str) -> SqlError:
+    """An error that ALTER TABLE meets only when it runs."""
+    error = plain(message)
+    error.phase = "step"
+    return error
 
 
 # --- schema declarations -----------------------------------------------------------------------------------------------------------

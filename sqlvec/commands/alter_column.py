@@ -98,7 +98,7 @@ def _refuse_for_rows(context: CommandContext, table: Table, new_table: Table, ki
     elif not is_constant:
         problem = "Cannot add a column with non-constant default"
     if problem is not None and not _is_empty(context, table):
-        raise errors.plain(problem)
+        raise errors.while_altering(problem)
 
 
 def _is_literal(expression: Any) -> bool:
@@ -186,7 +186,7 @@ def _checked_table(context: CommandContext, table: Table, text: str) -> Table:
         made = table_from_ast(tree, table.database, table.root, text)  # type: ignore[arg-type]
         schema_expr.check_table(made, context.plan_context())
     except errors.SqlError as error:
-        raise errors.plain(f"error in table {table.name} after drop column: {error.message}") from None
+        raise errors.while_altering(f"error in table {table.name} after drop column: {error.message}") from None
     return made
 
 
@@ -199,7 +199,7 @@ def _check_indexes(context: CommandContext, table: Table, new_table: Table) -> N
             tree, _ = parse_statement(index.sql)
             schema_expr.check_index(index_from_ast(tree, new_table, 0, index.sql), context.plan_context())
         except errors.SqlError as error:
-            raise errors.plain(f"error in index {index.name} after drop column: {error.message}") from None
+            raise errors.while_altering(f"error in index {index.name} after drop column: {error.message}") from None
 
 
 def _rewrite_rows(context: CommandContext, table: Table, column: int) -> None:

@@ -27,6 +27,8 @@ def find_altered(context: CommandContext, schema: ast.Name | None, name: ast.Nam
     """The table to alter, of any kind."""
     table = context.catalogs.find_table(schema.text if schema is not None else None, name.text)
     if table is None:
+        if schema is None and context.plan_context().connect_vtab(0, name.text) is not None:
+            raise errors.may_not_be(name.text, "altered")
         raise errors.no_such_table(name.text if schema is None else f"{schema.text}.{name.text}")
     return table
 
@@ -153,7 +155,7 @@ def _check_new_table(table: Table, texts: dict[tuple[int, int], str], context: C
                 parsed, _ = parse_statement(texts[number, row[0]])
                 table_from_ast(parsed, number)  # type: ignore[arg-type]
             except errors.SqlError as error:
-                raise errors.plain(f"error in table {table.name} after rename: {error.message}") from None
+                raise errors.while_altering(f"error in table {table.name} after rename: {error.message}") from None
 
 
 def _new_texts(context: CommandContext, number: int, table: Table, column: int | None, spell: Any) -> dict[tuple[int, int], str]:
@@ -175,9 +177,12 @@ def _new_texts(context: CommandContext, number: int, table: Table, column: int |
                     continue
                 assert statement is not None
                 if column is None:
-                    tokens = references.table_tokens(statement, table.name, is_own)
+                    legacy = context.settings.legacy_alter_table
+                    tokens = references.table_tokens(statement, table.name, is_own, not legacy or context.settings.foreign_keys, not legacy)
                 else:
                     tokens = references.column_tokens(statement, table, table.columns[column].name, is_own)
+            elif column is None and context.settings.legacy_alter_table:
+                tokens = _watched_table(context, catalog, kind, name, table)
             elif kind == "view":
                 view = catalog.find_table(name or "")
                 assert view is not None and view.select is not None
@@ -188,6 +193,16 @@ def _new_texts(context: CommandContext, number: int, table: Table, column: int |
             if tokens:
                 texts[database, rowid] = references.replaced(text, tokens, spell)
     return texts
+
+
+def _watched_table(context: CommandContext, catalog: Any, kind: str | None, name: str | None, table: Table) -> list[Any]:
+    """With legacy_alter_table only the table that a trigger watches is renamed in it."""
+    if kind != "trigger":
+        return []
+    trigger = catalog.find_trigger(name or "")
+    if context.catalogs.database_of(trigger) != table.database or trigger.table_name.lower() != table.name.lower():
+        return []
+    return [trigger.statement.table]
 
 
 def _trigger_tokens(context: CommandContext, trigger: Any, table: Table, column: int | None, database: int) -> list[Any]:

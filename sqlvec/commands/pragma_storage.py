@@ -53,6 +53,8 @@ def auto_vacuum(call: PragmaCall) -> Rows:
         call.write().auto_vacuum = mode
     elif not pager.page_count:
         pager.auto_vacuum = mode
+        if mode:
+            call.write()                        # writes page 1, which says so
     return None
 
 

@@ -10,8 +10,10 @@ Follows "ALTER TABLE" of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
+from sqlvec.functions.registry import ScalarFunction
 from sqlvec.parse import ast
 from sqlvec.parse.walk import descendants
+from sqlvec.plan import schema_expr
 from sqlvec.plan.physical_dml import TableWrite, TriggerSet
 from sqlvec.plan.scope import Frame
 from sqlvec.plan.write_set import WriteBinder
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 class TextBinder(WriteBinder):
     """Binds the text of a trigger alone: not the constraints of the tables it writes, nor the triggers that it would set off."""
+
+    is_lenient = True
 
     def _fill(self, write: TableWrite) -> None:
         table = write.table
@@ -49,12 +53,40 @@ class Resolved:
             self.found.append((name, table, number))
 
 
+class AnyFunctions:
+    """The function registry, in which every name exists: an unknown function is no reason to refuse an ALTER."""
+
+    def __init__(self, functions: Any) -> None:
+        self._functions = functions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._functions, name)
+
+    def lookup(self, name: str, nargs: int) -> Any:
+        found = self._functions.lookup(name, nargs)
+        if found is None and not self._functions.knows(name):
+            return ScalarFunction(name, -1, -1, _unknown)
+        return found
+
+
+def _unknown(*arguments: Any) -> None:
+    """Stands for a function that doesn't exist; never called."""
+
+
+def _listening(context: CommandContext, resolved: Resolved) -> Any:
+    """A PlanContext that reports names to ``resolved`` and accepts any function."""
+    plan_context = context.plan_context()
+    plan_context.on_resolve = resolved.note
+    plan_context.authorize = None
+    plan_context.functions = AnyFunctions(plan_context.functions)
+    return plan_context
+
+
 def bind_view(context: CommandContext, view: Table) -> Resolved:
     """Bind the SELECT of a view."""
     assert view.select is not None
     resolved = Resolved(view.select)
-    plan_context = context.plan_context()
-    plan_context.on_resolve = resolved.note
+    plan_context = _listening(context, resolved)
     binding = WriteBinder(plan_context).derived_binding()
     binding.schema = None if view.database == 1 else context.catalogs.names[view.database]
     binding.views.append(view)
@@ -67,8 +99,7 @@ def bind_view(context: CommandContext, view: Table) -> Resolved:
 def bind_trigger(context: CommandContext, trigger: Trigger) -> Resolved:
     """Bind WHEN and body of a trigger."""
     resolved = Resolved(trigger.statement)
-    plan_context = context.plan_context()
-    plan_context.on_resolve = resolved.note
+    plan_context = _listening(context, resolved)
     number = context.catalogs.database_of(trigger)
     table = None if number is None else context.databases.catalog(number).find_table(trigger.table_name)
     if table is None:
@@ -83,7 +114,13 @@ def bind_trigger(context: CommandContext, trigger: Trigger) -> Resolved:
 
 
 def check_schema(context: CommandContext, number: int, when: str) -> None:
-    """Bind every view and trigger of a file (and of temp); ``when`` is '' or what was just done, for the message."""
+    """Bind every view and trigger of a file (and of temp); ``when`` is '' or what was just done, for the message.
+
+    With legacy_alter_table only indexes and tables are looked at, afterwards."""
+    if context.settings.legacy_alter_table:
+        if when:
+            _check_declarations(context, number, when)
+        return
     for database in {number, 1}:
         if database == 1 and not context.databases[1].is_open:
             continue
@@ -95,11 +132,18 @@ def check_schema(context: CommandContext, number: int, when: str) -> None:
             _checked("trigger", trigger.name, when, lambda trigger=trigger: bind_trigger(context, trigger))
 
 
+def _check_declarations(context: CommandContext, number: int, when: str) -> None:
+    for table in context.databases.catalog(number).tables():
+        for index in reversed(table.indexes) if table.kind == "table" else ():
+            if index.sql is not None:
+                _checked("index", index.name, when, lambda index=index: schema_expr.check_index(index, context.plan_context()))
+
+
 def _checked(kind: str, name: str, when: str, bind: Callable[[], Any]) -> None:
     try:
         bind()
     except errors.SqlError as error:
-        raise errors.plain(f"error in {kind} {name}{f' after {when}' if when else ''}: {error.message}") from None
+        raise errors.while_altering(f"error in {kind} {name}{f' after {when}' if when else ''}: {error.message}") from None
 
 
 # --- tokens ------------------------------------------------------------------------------------------------------------------------------
@@ -109,14 +153,17 @@ def is_table(table: Any, target: Table) -> bool:
     return table is target or (table.database == target.database and table.name.lower() == target.name.lower())
 
 
-def table_tokens(tree: ast.Node, name: str, is_own: bool) -> list[ast.Name]:
-    """Names of the table ``name`` in a CREATE TABLE or CREATE INDEX text; ``is_own``: the text declares it (or an index of it)."""
+def table_tokens(tree: ast.Node, name: str, is_own: bool, parents: bool, qualifiers: bool) -> list[ast.Name]:
+    """Names of the table ``name`` in a CREATE TABLE or CREATE INDEX text; ``is_own``: the text declares it (or an index of it).
+
+    ``parents``: those of foreign keys too; ``qualifiers``: those in front of columns."""
     key = name.lower()
     found: list[ast.Name] = []
     for node in descendants(tree):
-        if isinstance(node, ast.ForeignKey) and node.parent.text.lower() == key:
-            found.append(node.parent)
-        elif is_own and isinstance(node, ast.ColumnRef) and node.table is not None and node.table.text.lower() == key:
+        if isinstance(node, ast.ForeignKey):
+            if parents and node.parent.text.lower() == key:
+                found.append(node.parent)
+        elif qualifiers and is_own and isinstance(node, ast.ColumnRef) and node.table is not None and node.table.text.lower() == key:
             found.append(node.table)
     if is_own:
         found.append(tree.table if isinstance(tree, ast.CreateIndex) else tree.name)  # type: ignore[attr-defined]

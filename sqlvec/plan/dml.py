@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.expr.bound import Expression, Literal, Parameter
 from sqlvec.parse import ast
-from sqlvec.plan import query_plan
+from sqlvec.plan import query_plan, transfer
 from sqlvec.plan.expressions import bind_expression, bind_operand
 from sqlvec.plan.physical import Plan
 from sqlvec.plan.physical_dml import Delete, Insert, TableWrite, Update, VtabWrite, WriteNode
@@ -137,6 +137,17 @@ class Statement:
         targets, width = target_columns(table, None if binder.is_lenient else statement.columns)
         if statement.source is None:
             targets = (-1,) * len(targets)
+        transfers = keeps_rowids = False
+        other = transfer.source_table(statement.source, binder.context.catalogs, self.binding.schema) if statement.columns is None else None
+        if other is not None and not triggers and not statement.upserts and self.binding.ctes is None:
+            transfers = transfer.may_transfer(table, other, binder.context.settings)
+            keeps_rowids = transfers and transfer.keeps_rowids(table)
+        if transfers:
+            width = len(table.columns)
+            targets = (*(-1 if column.generated is not None else number for number, column in enumerate(table.columns)), width if keeps_rowids else -1)
+            if keeps_rowids:
+                statement = _with_rowid(statement, other)
+                width += 1
         rows, source = self._insert_source(statement, table, width)
         if table.kind == "virtual":
             if statement.upserts:
@@ -147,6 +158,7 @@ class Statement:
             return vtab
         node = Insert(write, rows, source, targets)
         node.action = statement.or_action
+        node.keeps_rowids = keeps_rowids
         node.triggers = triggers
         if statement.upserts:
             if table.kind == "view":
@@ -312,6 +324,19 @@ def _folded(expression: Expression) -> Expression:
         if expression.operator == "-" and type(value) in (int, float) and value:  # type: ignore[attr-defined]
             return Literal(-value)
     return expression
+
+
+def _with_rowid(statement: ast.Insert, source: Table | None) -> ast.Insert:
+    """``SELECT *, rowid FROM s`` in place of ``SELECT * FROM s``."""
+    assert statement.source is not None and source is not None
+    core = statement.source.body
+    assert isinstance(core, ast.SelectCore)
+    column = ast.ResultColumn(ast.ColumnRef(None, None, ast.Name(key_columns(source)[0], _NOWHERE, '"'), _NOWHERE), None, "rowid", _NOWHERE)
+    new_core = ast.SelectCore(False, [*core.columns, column], core.from_, None, [], None, [], core.span)
+    select = ast.Select(None, new_core, [], None, None, statement.source.span)
+    return ast.Insert(
+        statement.with_, statement.or_action, statement.table, None, select, statement.upserts, statement.returning, statement.span
+    )
 
 
 def _is_plain(node: Insert) -> bool:

@@ -192,7 +192,7 @@ class Insert(WriteNode):
     """INSERT.  Either ``rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
     ``targets``: per image position the place in the value row, or -1 for the default.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("buffered", "is_plain", "rows", "runs", "source", "targets", "update_triggers", "upserts")
+    __slots__ = ("buffered", "is_plain", "keeps_rowids", "rows", "runs", "source", "targets", "update_triggers", "upserts")
 
     def __init__(self, write: TableWrite, rows: tuple[tuple[Expression, ...], ...] | None, source: Node | None, targets: tuple[int, ...]) -> None:
         super().__init__(write)
@@ -202,6 +202,7 @@ class Insert(WriteNode):
         self.update_triggers = TriggerSet()          # for DO UPDATE
         self.upserts: tuple[UpsertClause, ...] = ()
         self.buffered = False
+        self.keeps_rowids = False                    # the source's last value is its rowid, kept if the table is empty
         self.is_plain = False                        # exec/dml/fast_insert.py may store its rows
         self.runs = 0                                # how often it ran: code is generated for what is run again
 

@@ -78,6 +78,8 @@ class ValueSource:
         else:
             assert node.source is not None
             rows = rows_of(node.source, self.frame)
+            if node.keeps_rowids and self.frame.context.table_tree(node.write.table).max_rowid() is not None:
+                rows = ((*row[:-1], None) for row in rows)
             yield from (list(rows) if node.buffered else rows)
 
 
