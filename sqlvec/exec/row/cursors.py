@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NULL_ENTRY_BLOCK = (None,)
 NULL_ROW_BLOCK = ((None, None),)
-NULL_ROWS = ((None, None),)
+corrupt = errors.corrupt
 LOWEST = -9223372036854775808
 HIGHEST = 9223372036854775807
 _END: tuple[()] = ()
@@ -145,20 +145,6 @@ def rowid_of(value: Any) -> int | None:
     if type(value) is float and -9223372036854775808.0 <= value < 9223372036854775808.0 and value == int(value):
         return int(value)
     return None
-
-
-def lookup(tree: TableTree, value: Any) -> tuple[Any, ...]:
-    """The row with this rowid as a sequence of none or one (rowid, payload)."""
-    rowid = value if type(value) is int else rowid_of(value)
-    if rowid is None:
-        return ()
-    payload = tree.get(rowid)
-    return () if payload is None else ((rowid, payload),)
-
-
-def lookup_or_null(tree: TableTree, value: Any) -> tuple[Any, ...]:
-    """The same, followed by the null row of an outer join."""
-    return (*lookup(tree, value), *NULL_ROWS)
 
 
 def lookup_all(tree: TableTree, rowids: Iterable[int], with_null: bool = False) -> Iterator[tuple[Any, Any]]:
@@ -327,14 +313,6 @@ def null_ranges(ranges: Iterable[tuple[Any, Any]], prefixes: list[tuple[Any, ...
         else:
             yield nulls
             yield bounds
-
-
-def fetch(tree: TableTree, rowid: Any) -> bytes:
-    """The row that an index entry points to."""
-    payload = tree.get(rowid)
-    if payload is None:
-        raise errors.corrupt()
-    return payload
 
 
 def fetch_by_key(tree: IndexTree, key: tuple[Any, ...]) -> bytes:

@@ -31,7 +31,7 @@ Invariants
 """
 from __future__ import annotations
 
-from sqlvec.exec.row import cursors
+from sqlvec.exec.row import cursors, probes
 from sqlvec.exec.row.scan import LOOPS, Loop
 from sqlvec.expr import bound
 from sqlvec.expr.compile import run_source
@@ -139,6 +139,25 @@ class Pipeline:
         """The name that the tree of a table is bound to."""
         name = f"tree_{self.emitter.constant(table, 'table')}"
         return self.emitter.bind_line(name, f"{name} = {self.emitter.activation()}.table_tree({self.emitter.constant(table)})")
+
+    def table_reader(self, table: Table) -> str:
+        """The name that the reader of a rowid table is bound to."""
+        name = f"reader_{self.emitter.constant(table, 'table')}"
+        make = self.emitter.named("table_reader", probes.table_reader)
+        return self.emitter.bind_line(name, f"{name} = {make}({self.emitter.activation()}, {self.emitter.constant(table)})")
+
+    def key_reader(self, table: Table) -> str:
+        """The name that the reader of a WITHOUT ROWID table is bound to."""
+        name = f"reader_{self.emitter.constant(table, 'table')}"
+        make = self.emitter.named("key_reader", probes.key_reader)
+        return self.emitter.bind_line(name, f"{name} = {make}({self.emitter.activation()}, {self.emitter.constant(table)})")
+
+    def index_reader(self, index: Index, width: int, descending: bool) -> str:
+        """The name that the reader of an index is bound to."""
+        constant = self.emitter.constant(index, "index")
+        name = f"reader_{constant}_{width}{'_down' if descending else ''}"
+        make = self.emitter.named("index_reader", probes.index_reader)
+        return self.emitter.bind_line(name, f"{name} = {make}({self.emitter.activation()}, {constant}, {width}, {descending})")
 
     def index_tree(self, index: Index) -> str:
         """The name that the tree of an index is bound to."""

@@ -211,9 +211,9 @@ class RowidSearchLoop(TableScanLoop):
             pipeline.begin(f"for k{number}, d{number} in {lookup_all}({tree}, {rowids}({values}, {path.descending}), {self.nullable}):")
         elif path.key is not None:
             name = "lookup_or_null" if self.nullable else "lookup"
-            function = pipeline.call(name)
+            reader = pipeline.table_reader(path.table)
             value = "None" if path.key.expression is None else pipeline.value(path.key.expression)
-            pipeline.begin(f"for k{number}, d{number} in {function}({tree}, {value}):")
+            pipeline.begin(f"for k{number}, d{number} in {reader}.{name}({value}):")
         else:
             self._open_range(tree)
             self._loops()
@@ -269,10 +269,15 @@ class IndexLoop(TreeLoop):
         self.fetched = False
         self.entry = f"d{number}" if path.index.is_table_tree else f"e{number}"
         tree = self.tree = pipeline.index_tree(path.index)
-        cursor = pipeline.call("IndexCursor")
-        ranges = self._ranges()
         nullable = ", True" if self.nullable else ""
-        pipeline.line(f"s{number} = {cursor}({tree}, {ranges}, {path.descending}, interrupt{nullable})")
+        if path.keys and path.lower is None and path.upper is None and all(term.kind == "=" for term in path.keys) and path.null_scan is None:
+            reader = pipeline.index_reader(path.index, len(path.keys), path.descending)
+            key = "".join(f"{self._term_value(term)}, " for term in path.keys)
+            pipeline.line(f"s{number} = {reader}.open(({key}){nullable})")
+        else:
+            cursor = pipeline.call("IndexCursor")
+            ranges = self._ranges()
+            pipeline.line(f"s{number} = {cursor}({tree}, {ranges}, {path.descending}, interrupt{nullable})")
         pipeline.begin(f"for b{number} in s{number}:")
         pipeline.begin(f"for {self.entry} in b{number}:")
         self.loops = 2
@@ -435,14 +440,13 @@ class IndexLoop(TreeLoop):
         self.fetched = True
         pipeline, number, table = self.pipeline, self.number, self.path.table
         if table.without_rowid:
-            tree = pipeline.index_tree(table.key_index)
-            fetch = pipeline.call("fetch_by_key")
+            reader = pipeline.key_reader(table)
             key = "".join(f"{self.local(column)}, " for column in key_order(table))
-            pipeline.line(f"d{number} = {fetch}({tree}, ({key}))")
+            pipeline.line(f"d{number} = {reader}.get(({key}))")
         else:
-            tree = pipeline.table_tree(table)
-            fetch = pipeline.call("fetch")
-            pipeline.line(f"d{number} = {fetch}({tree}, k{number})")
+            reader = pipeline.table_reader(table)
+            pipeline.line(f"d{number} = {reader}.get(k{number})")
+            pipeline.line(f"if d{number} is None: raise {pipeline.call('corrupt')}()")
 
     def identity(self) -> str:
         table = self.path.table

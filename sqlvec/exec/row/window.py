@@ -95,10 +95,12 @@ class CompiledCall:
         starts, ends = partition.starts, partition.ends
         if partition.exclude != "NO OTHERS":
             return [self._whole([inputs[position] for position in partition.frame(row)]) for row in range(partition.count)]
+        moves = self.call.window.frame.start[0] != "UNBOUNDED PRECEDING"
+        if moves and self.call.function.kind in ("min", "max") and self.call.function.builtin:
+            # As in the original, FILTER has no effect on min and max over frames whose start moves.
+            return self._sliding_extreme(partition, [tuple([values[place] for place in self.places]) for values in partition.values])
         if not any(starts):
             return self._growing(partition, inputs)
-        if self.call.function.kind in ("min", "max") and self.call.function.builtin:
-            return self._sliding_extreme(partition, inputs)
         state = self.state()
         if not hasattr(state, "inverse"):
             return [self._whole(inputs[start:end]) for start, end in zip(starts, ends, strict=True)]

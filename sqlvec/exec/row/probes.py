@@ -1,0 +1,192 @@
+"""Repeated searches of one tree: from tree descents to a table in memory.
+
+A search descends a tree in some tens of microseconds; a scan delivers an entry in less than one.  So a join, or a correlated sub-query, that probes a tree often
+is better served by a dictionary of the whole tree.  Readers count their searches and build the dictionary when the searches made so far have
+cost about as much as building it will: at worst twice the best choice.  Order is unchanged: a dictionary holds the entries of a key in the order of the tree.
+
+Readers live in the activation, one per tree and kind of search; a change of the tree (``write_count``) drops what they hold.
+"""
+from __future__ import annotations
+
+from sqlvec.exec.row.cursors import IndexCursor, fetch_by_key, rowid_of
+from sqlvec.values.compare import hash_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlvec.exec.activation import Activation
+    from sqlvec.pages.btree import IndexTree, TableTree
+    from sqlvec.schema.objects import Index, Table
+    from sqlvec.values.compare import Collation
+
+FIRST_LOOK = 32
+ROWS_PER_LOOKUP = 20
+"""Rows scanned in the time of one search by rowid."""
+ENTRIES_PER_PROBE = 60
+"""Entries scanned in the time of one search of an index."""
+
+
+class TableReader:
+    """Searches by rowid."""
+
+    __slots__ = ("count", "limit", "misses", "rows", "tree")
+
+    def __init__(self, tree: TableTree, limit: int) -> None:
+        self.tree = tree
+        self.limit = limit                  # bytes that may be held
+        self.rows: dict[int, bytes] | None = None
+        self.misses = 0
+        self.count = tree.write_count
+
+    def get(self, rowid: int) -> bytes | None:
+        """The record of a row, or None."""
+        if self.count != self.tree.write_count:
+            self.count = self.tree.write_count
+            self.rows = None
+            self.misses = 0
+        if self.rows is not None:
+            return self.rows.get(rowid)
+        self.misses += 1
+        if self.misses % FIRST_LOOK == 0 and self._is_worthwhile():
+            self.rows = {}
+            for block in self.tree.blocks():
+                self.rows.update(block)
+            return self.rows.get(rowid)
+        return self.tree.get(rowid)
+
+    def _is_worthwhile(self) -> bool:
+        leaves, rows = self.tree.physical_size()
+        return self.misses * ROWS_PER_LOOKUP >= rows and leaves * self.tree.pager.page_size <= self.limit
+
+    def lookup(self, value: Any) -> tuple[Any, ...]:
+        """The row whose rowid equals ``value``: none or one (rowid, record)."""
+        rowid = value if type(value) is int else rowid_of(value)
+        if rowid is None:
+            return ()
+        payload = self.get(rowid)
+        return () if payload is None else ((rowid, payload),)
+
+    def lookup_or_null(self, value: Any) -> tuple[Any, ...]:
+        """The same, followed by the null row of an outer join."""
+        return (*self.lookup(value), (None, None))
+
+
+class IndexReader:
+    """Searches of an index for entries that begin with ``width`` values, none of them NULL."""
+
+    __slots__ = ("collations", "count", "descending", "entries", "interrupt", "limit", "misses", "tree", "width")
+
+    def __init__(self, tree: IndexTree, width: int, collations: tuple[Collation | None, ...], descending: bool, interrupt: list[bool],
+                 limit: int) -> None:
+        self.tree = tree
+        self.width = width
+        self.collations = collations if any(collation is not None for collation in collations) else None
+        self.descending = descending
+        self.interrupt = interrupt
+        self.limit = limit
+        self.entries: dict[Any, list[bytes]] | None = None
+        self.misses = 0
+        self.count = tree.write_count
+
+    def open(self, key: tuple[Any, ...], with_null: bool = False) -> IndexCursor:
+        """A cursor over the entries of a key."""
+        if self.count != self.tree.write_count:
+            self.count = self.tree.write_count
+            self.entries = None
+            self.misses = 0
+        if None in key:
+            return IndexCursor(self.tree, (), self.descending, self.interrupt, with_null)
+        if self.entries is None:
+            self.misses += 1
+            if self.misses % FIRST_LOOK == 0 and self._is_worthwhile():
+                self._build()
+            else:
+                return IndexCursor(self.tree, (((key, False), (key, True)),), self.descending, self.interrupt, with_null)
+        return self._cached(key, with_null)
+
+    def _cached(self, key: tuple[Any, ...], with_null: bool) -> IndexCursor:
+        cursor = IndexCursor(self.tree, (), self.descending, self.interrupt, with_null)
+        found = self.entries.get(self._hash(key))  # type: ignore[union-attr]
+        if found is not None:
+            cursor.blocks = iter((found,))
+            cursor.upper = (key, not self.descending)
+        return cursor
+
+    def _hash(self, key: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.collations is None:
+            return key
+        return tuple([hash_key(value, collation) for value, collation in zip(key, self.collations, strict=True)])
+
+    def _is_worthwhile(self) -> bool:
+        leaves, entries = self.tree.physical_size()
+        return self.misses * ENTRIES_PER_PROBE >= entries and leaves * self.tree.pager.page_size <= self.limit
+
+    def _build(self) -> None:
+        table: dict[Any, list[bytes]] = {}
+        project = self.tree.layout.prefix_projector(self.width)
+        plain = self.collations is None
+        for block in self.tree.blocks(None, None, self.descending):
+            for entry in block:
+                key = project(entry)
+                if not plain:
+                    key = self._hash(key)
+                found = table.get(key)
+                if found is None:
+                    table[key] = [entry]
+                else:
+                    found.append(entry)
+        self.entries = table
+
+
+class KeyReader:
+    """Searches of a WITHOUT ROWID table by its whole key."""
+
+    __slots__ = ("reader",)
+
+    def __init__(self, reader: IndexReader) -> None:
+        self.reader = reader
+
+    def get(self, key: tuple[Any, ...]) -> bytes:
+        """The record of a key that an index entry holds."""
+        reader = self.reader
+        if reader.entries is not None or reader.misses % FIRST_LOOK == FIRST_LOOK - 1:
+            for block in reader.open(key):
+                return block[0]  # type: ignore[no-any-return]
+        reader.misses += 1
+        return fetch_by_key(reader.tree, key)
+
+
+# --- what generated code binds ---------------------------------------------------------------------------------------------------------------
+
+
+def table_reader(activation: Activation, table: Table) -> TableReader:
+    """The reader of a rowid table in this activation."""
+    key = ("rows", table.database, table.root)
+    reader = activation.slots.get(key)
+    if reader is None:
+        context = activation.context
+        reader = activation.slots[key] = TableReader(context.table_tree(table), context.settings.memory_budget // 4)
+    return reader  # type: ignore[no-any-return]
+
+
+def index_reader(activation: Activation, index: Index, width: int, descending: bool) -> IndexReader:
+    """The reader of an index for keys of ``width`` fields."""
+    key = ("entries", index.table.database, index.root, width, descending)
+    reader = activation.slots.get(key)
+    if reader is None:
+        context = activation.context
+        collations = []
+        for column in index.columns[:width]:
+            collation = context.collations.lookup(column.collation)
+            collations.append(None if collation is None or collation.is_binary else collation)
+        reader = activation.slots[key] = IndexReader(context.index_tree(index), width, tuple(collations), descending, context.interrupt,
+                                                     context.settings.memory_budget // 4)
+    return reader  # type: ignore[no-any-return]
+
+
+def key_reader(activation: Activation, table: Table) -> KeyReader:
+    """The reader of a WITHOUT ROWID table by whole keys."""
+    index = table.key_index
+    assert index is not None
+    return KeyReader(index_reader(activation, index, index.key_count, False))
