@@ -92,7 +92,7 @@ class Pager:
         self.synchronous = 2
         self.cache_size = -2000
         self.cache_spill = True
-        self.exclusive_locking = False
+        self._exclusive_locking = False
         self.secure_delete = 1
         self.max_page_count = 1073741823
         self.journal_size_limit = -1
@@ -135,6 +135,16 @@ class Pager:
         self.usable_size = page_size - reserved
         self.layout = Layout(page_size, self.usable_size)
         self.pending_page = PENDING_BYTE // page_size + 1
+
+    @property
+    def exclusive_locking(self) -> bool:
+        """``PRAGMA locking_mode``.  A log that was opened without shared memory can't be shared any more."""
+        return self._exclusive_locking
+
+    @exclusive_locking.setter
+    def exclusive_locking(self, wanted: bool) -> None:
+        if wanted or self.wal is None or not self.wal.index.is_heap:
+            self._exclusive_locking = wanted
 
     # --- header fields -------------------------------------------------------------------------------------------------------------
 

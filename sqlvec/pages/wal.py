@@ -506,6 +506,8 @@ class Wal:
 
 def open_log(pager: Pager) -> None:
     """The database turned out to be in WAL mode: use the log from here on.  The caller holds SHARED."""
+    if pager.exclusive_locking and pager.lock is not None and not pager.lock.lock(EXCLUSIVE):
+        raise errors.busy()
     pager.wal = Wal(pager)
     pager.mode = "wal"
     try:
