@@ -224,9 +224,7 @@ def eqp(shell: Shell, words: list[str]) -> int:
 
 def explain(shell: Shell, words: list[str]) -> int:
     """``.explain [on|off|auto]``"""
-    if len(words) < 2 or words[1] == "auto":
-        shell.auto_explain = True
-    elif boolean(shell, words[1]):
+    if len(words) < 2 or words[1] == "auto" or boolean(shell, words[1]):
         shell.auto_explain = True
     else:
         shell.auto_explain = False

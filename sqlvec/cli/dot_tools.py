@@ -224,7 +224,6 @@ def check(shell: Shell, words: list[str]) -> int:
 
 def _matches(pattern: str, text: str) -> bool:
     """GLOB in which blanks match any run of blanks, and ``#`` a number; trailing blanks of the text don't count."""
-    re = __import__("re")
     pieces = []
     position = 0
     while position < len(pattern):
@@ -248,8 +247,8 @@ def _matches(pattern: str, text: str) -> bool:
             pieces.append("[" + ("^" + body[1:] if body[:1] == "^" else body).replace("\\", "\\\\") + "]")
             position = end + 1
         else:
-            pieces.append(re.escape(char))
-    return re.fullmatch("".join(pieces) + r"\s*", text, re.S) is not None
+            pieces.append(resolve("re:escape")(char))
+    return resolve("re:fullmatch")("(?s:" + "".join(pieces) + r")\s*", text) is not None
 
 
 def selftest(shell: Shell, words: list[str]) -> int:

@@ -36,9 +36,7 @@ def open_file(shell: Shell, words: list[str]) -> int:
                 is_new = True
             elif option == "readonly":
                 readonly = True
-            elif option in ("append", "zip", "nofollow", "deserialize", "hexdb"):
-                continue
-            elif option == "maxsize":
+            elif option in ("append", "zip", "nofollow", "deserialize", "hexdb") or option == "maxsize":
                 continue
             else:
                 shell.complain(f"unknown option: {word}\n")
@@ -111,9 +109,8 @@ def read(shell: Shell, words: list[str]) -> int:
     name = words[1]
     process: Any = None
     if name.startswith("|"):
-        subprocess = __import__("subprocess")
         shell.out.flush()
-        process = subprocess.Popen(name[1:], shell=True, stdout=subprocess.PIPE)
+        process = resolve("subprocess:Popen")(name[1:], shell=True, stdout=resolve("subprocess:PIPE"))
         descriptor = process.stdout.fileno()
     else:
         descriptor = open_for_reading(name)
@@ -198,8 +195,7 @@ def _redirect(shell: Shell, words: list[str], for_once: bool) -> int:
     if name == "off":
         shell.out = Output(os.open(os.devnull, os.O_WRONLY), "off")
     elif name.startswith("|"):
-        subprocess = __import__("subprocess")
-        process = subprocess.Popen(name[1:], shell=True, stdin=subprocess.PIPE)
+        process = resolve("subprocess:Popen")(name[1:], shell=True, stdin=resolve("subprocess:PIPE"))
         shell.out = Output(process.stdin.fileno(), name, process)
     elif name == "stderr":
         shell.out = Output(2, name)
@@ -228,8 +224,7 @@ def reset_output(shell: Shell) -> None:
     shell.out = Output(1)
     if edited is not None:
         shell.edited = None
-        subprocess = __import__("subprocess")
-        subprocess.call([os.environ.get("VISUAL") or os.environ.get("EDITOR") or "xdg-open", edited])
+        resolve("subprocess:call")([os.environ.get("VISUAL") or os.environ.get("EDITOR") or "xdg-open", edited])
 
 
 def end_once(shell: Shell) -> None:
@@ -243,8 +238,7 @@ def end_once(shell: Shell) -> None:
 
 def _into_editor(shell: Shell, option: str) -> int:
     """The next output into a temporary file that a program then shows."""
-    tempfile = __import__("tempfile")
-    descriptor, path = tempfile.mkstemp(suffix=".csv" if option == "x" else ".txt")
+    descriptor, path = resolve("tempfile:mkstemp")(suffix=".csv" if option == "x" else ".txt")
     shell.edited = path
     if option == "x":
         shell.saved_mode = (shell.mode, shell.column_separator, shell.row_separator)

@@ -99,7 +99,7 @@ def sqlar_compress(value: Any) -> Any:
     """A blob compressed, or as it is if that is no gain."""
     if not isinstance(value, bytes):
         return value
-    packed: bytes = __import__("zlib").compress(value)
+    packed: bytes = resolve("zlib:compress")(value)
     return packed if len(packed) < len(value) else value
 
 
@@ -108,6 +108,6 @@ def sqlar_uncompress(value: Any, size: Any) -> Any:
     if length <= 0 or value is None or length == len(_bytes(value)):
         return value
     try:
-        return __import__("zlib").decompress(_bytes(value))
+        return resolve("zlib:decompress")(_bytes(value))
     except Exception:
         raise errors.plain("error in uncompress()") from None

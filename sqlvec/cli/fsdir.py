@@ -42,9 +42,7 @@ class FsdirTable(VirtualTable):
         path = str(arguments[0])
         directory = str(arguments[1]) if choice.number & 2 else None
         base = os.path.join(directory, path) if directory else path
-        rowid = 0
-        for name in _walk(base):
-            rowid += 1
+        for rowid, name in enumerate(_walk(base), 1):
             shown = name[len(directory) + 1 :] if directory else name
             yield rowid, (*_row(name, shown), path, directory)
 

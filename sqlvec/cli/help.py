@@ -2,7 +2,7 @@
 
 The wording is that of the command line this shell stands in for, as people search it for words they know.
 """
-# ruff: noqa: E501 - a help text keeps its own lines
+
 from __future__ import annotations
 
 TYPE_CHECKING = False

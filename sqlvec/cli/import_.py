@@ -188,8 +188,7 @@ def _separators(shell: Shell, options: _Options) -> None:
 
 def _read_input(name: str) -> tuple[bytes, str]:
     if name.startswith("|"):
-        subprocess = __import__("subprocess")
-        done = subprocess.run(name[1:], shell=True, stdout=subprocess.PIPE, check=False)
+        done = resolve("subprocess:run")(name[1:], shell=True, stdout=resolve("subprocess:PIPE"), check=False)
         return done.stdout, "<pipe>"
     try:
         descriptor = os.open(name, os.O_RDONLY)

@@ -116,7 +116,7 @@ def print_insert(shell: Shell, statement: Statement) -> None:
 
 def quote_name(name: str) -> str:
     """A name in double quotes if it needs them: not a plain identifier, or a keyword."""
-    if name and (name[0].isalpha() and name[0].isascii() or name[0] == "_") and all(char in _PLAIN_NAME for char in name):
+    if name and ((name[0].isalpha() and name[0].isascii()) or name[0] == "_") and all(char in _PLAIN_NAME for char in name):
         if name.upper() not in keywords():
             return name
     return '"' + name.replace('"', '""') + '"'
@@ -214,12 +214,12 @@ def json_text(text: str, is_bytes: bool = False) -> str:
 
 def print_line(shell: Shell, statement: Statement) -> None:
     write = shell.out.write
-    count = 0
-    for row in _rows(statement):
-        width = max(5, *(len(name) for name in statement.names)) if count == 0 else width  # noqa: F821
-        if count:
+    width = 5
+    for number, row in enumerate(_rows(statement)):
+        if number:
             write(shell.row_separator)
-        count += 1
+        else:
+            width = max(width, *map(len, statement.names))
         for name, value in zip(statement.names, row, strict=True):
             write(f"{name:>{width}} = {shell.null_value if value is None else text_of(value)}{shell.row_separator}")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.cli.output import decode
 from sqlvec.cli.shell import text_of
+from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ def _search(pattern: Any, subject: Any, ignore_case: bool) -> int | None:
     key = (_text(pattern), ignore_case)
     program = _compiled.get(key)
     if program is None:
-        re = __import__("re")
-        flags = re.DOTALL | re.ASCII | (re.IGNORECASE if ignore_case else 0)
-        program = _compiled[key] = re.compile(_Translator(key[0]).translate(), flags)
+        flags = "(?asi)" if ignore_case else "(?as)"
+        program = _compiled[key] = resolve("re:compile")(flags + _Translator(key[0]).translate())
     if subject is None:
         return None
     return int(program.search(_text(subject)) is not None)

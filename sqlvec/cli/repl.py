@@ -21,7 +21,7 @@ def run(shell: Shell) -> int:
         shell.out.write('Connected to a transient in-memory database.\nUse ".open FILENAME" to reopen on a persistent database.\n')
     shell.out.flush()
     try:
-        __import__("readline")
+        resolve("readline:parse_and_bind")
     except ImportError:
         pass
     shell.database()
@@ -35,7 +35,8 @@ def _lines(shell: Shell, pending: list[bool]) -> Iterator[str]:
     scanner = resolve("sqlvec.parse.complete:CompletionScanner")()
     while True:
         shell.out.flush()
-        main_prompt, continuation = (shell.prompts + ["sqlite> ", "   ...> "])[:1] + (shell.prompts[1:] or ["   ...> "])[:1]
+        main_prompt = shell.prompts[0] if shell.prompts else "sqlite> "
+        continuation = shell.prompts[1] if len(shell.prompts) > 1 else "   ...> "
         try:
             line = input(continuation if pending[0] else main_prompt)
         except EOFError:

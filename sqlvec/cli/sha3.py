@@ -23,7 +23,7 @@ def _hash(size: Any) -> Any:
     bits = resolve("sqlvec.values.arithmetic:cast_to_integer_operand")(size)
     if bits not in _SIZES:
         raise errors.plain("SHA3 size should be one of: 224 256 384 512")
-    return getattr(__import__("hashlib"), f"sha3_{bits}")()
+    return resolve(f"hashlib:sha3_{bits}")()
 
 
 def sha3(value: Any, size: Any = 256) -> bytes | None:

@@ -20,9 +20,8 @@ def edit(value: Any, editor: Any = None) -> Any:
     program = editor if isinstance(editor, str) else os.environ.get("VISUAL")
     if not program:
         raise errors.plain("no editor for edit()")
-    tempfile = __import__("tempfile")
     is_blob = isinstance(value, bytes)
-    descriptor, path = tempfile.mkstemp()
+    descriptor, path = resolve("tempfile:mkstemp")()
     try:
         content = value if isinstance(value, bytes) else b"" if value is None else encode(value if isinstance(value, str) else text_of(value))
         write_all(descriptor, content)

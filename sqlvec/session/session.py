@@ -53,6 +53,7 @@ class Session:
         self.running: list[Statement] = []             # statements between begin and end, oldest first
         self.is_closed = False
         self.trace: Any = None
+        self.literal_inserts: dict[Any, Any] = {}      # shape -> kept statement, see session/literal_inserts.py
 
     @classmethod
     def open(cls, path: str | None, *, readonly: bool = False, uri: bool = False, immutable: bool = False, create: bool = True) -> Session:
@@ -81,6 +82,10 @@ class Session:
         """Compile the statement that begins at ``start``; also the offset just behind it.  (None, end) for blanks and comments only."""
         if self.is_closed:
             raise errors.misuse()
+        if sql[start : start + 1] in ("I", "i", "R", "r"):
+            known = resolve("sqlvec.session.literal_inserts:prepare")(self, sql, start)
+            if known is not None:
+                return known
         tree, end = parse_statement(sql, start)
         if tree is None:
             return None, end

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of cases
+
 """The rule by which input counts as a complete statement."""
 from __future__ import annotations
 

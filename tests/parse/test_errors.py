@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of cases
+
 """What the parser refuses: exact texts and offsets, and the limits."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of cases
+
 """Tokens: kinds, ends, and what is illegal."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of cases
+
 """INSERTs of literals recognised by shape give the values that the parser gives."""
 from __future__ import annotations
 

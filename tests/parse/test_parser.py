@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - tables of cases
+
 """The trees: shapes, precedence, names, spans."""
 from __future__ import annotations
 
