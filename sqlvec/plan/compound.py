@@ -95,6 +95,7 @@ def make_compound(arms: list[Query], operators: list[str], binding: Binding) -> 
     """The Compound of bound arms; result names, affinity and collation are those of the left-most arm."""
     query = Compound(arms[-1].number, arms, operators)
     query.names = arms[0].names
+    query.column_names = arms[0].column_names
     query.output_source = binding.statement.new_source()
     query.collations = compound_collations(arms)
     if any(operator != "UNION ALL" for operator in operators):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.parse import ast
 from sqlvec.plan.compound import bind_arms, bind_compound_order, compound_collations, make_compound
-from sqlvec.plan.from_ import query_source, unique_names
+from sqlvec.plan.from_ import query_source, table_names, unique_names
 from sqlvec.plan.logical import Compound, CteUse, FromItem, RecursiveQuery
 from sqlvec.plan.scope import Frame
 from sqlvec.plan.select import bind_body, bind_limit, bind_select
@@ -108,7 +108,7 @@ def bind_reference(node: ast.TableName, definition: Definition, scope: Scope) ->
 def _column_names(definition: Definition, query: Query) -> tuple[str, ...]:
     written = definition.node.columns
     if not written:
-        return unique_names(query.names)
+        return table_names(query)
     if len(written) != len(query.names):
         raise errors.cte_columns(definition.node.name.text, len(query.names), len(written))
     return unique_names(tuple(name.text for name in written))
@@ -177,6 +177,7 @@ def _bind_recursive(definition: Definition, body: ast.Compound, select: ast.Sele
     setup = setup_arms[0] if first == 1 else make_compound(setup_arms, body.operators[: first - 1], binding)
     query = RecursiveQuery(binding.statement.new_number() if not binding.numbers else setup.number, setup, [], body.operators[-1] == "UNION")
     query.names = setup.names
+    query.column_names = setup.column_names
     query.output_source = binding.statement.new_source()
     definition.recursive = (query, _column_names(definition, query))
     steps = []

@@ -156,7 +156,7 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
     try:
         frame = Frame(None)
         query = resolve("sqlvec.plan.select:bind_select")(view.select, binding, None, frame)
-        names = unique_names(query.names)
+        names = table_names(query)
     finally:
         binding.views.pop()
         binding.ctes, binding.schema, binding.is_derived, binding.in_trigger, binding.context.on_resolve = saved
@@ -181,7 +181,7 @@ def _subquery(node: ast.SubqueryFrom, scope: Scope) -> Source:
     item = _new_item("", node.alias, scope)
     item.name = item.label = node.alias.text if node.alias is not None else f"(subquery-{query.number})"
     item.is_correlated = bool(frame.outer)
-    return query_source(item, query, unique_names(query.names), scope, fold(node.alias.text) if node.alias is not None else "")
+    return query_source(item, query, table_names(query), scope, fold(node.alias.text) if node.alias is not None else "")
 
 
 def query_source(item: FromItem, query: Query, names: tuple[str, ...], scope: Scope, key: str) -> Source:
@@ -237,6 +237,11 @@ def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
 
 
 # --- names of result columns ---------------------------------------------------------------------------------------------------------------
+
+
+def table_names(query: Query) -> tuple[str, ...]:
+    """The column names of a query used as a table."""
+    return unique_names(query.column_names or query.names)
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sqlvec.expr.bound import Expression
 
 AUTH_FUNCTION = 31
-_HINTS = ("likely", "unlikely", "likelihood")
 ARGUMENT_LIMIT = 127
 
 
@@ -134,8 +133,6 @@ def _scalar(function: Any, arguments: tuple[Expression, ...], scope: Scope) -> E
         if chosen is not None:
             using = scope.binding.need_collation(chosen.collation or BINARY)
     call = bound.Call(function, arguments, using)
-    if name in _HINTS:
-        call.affinity = arguments[0].affinity
     return inherit(call, *arguments)  # type: ignore[no-any-return]
 
 

@@ -91,13 +91,15 @@ class CteUse:
 
 class Query:
     """Base of all query forms.  ``limit``/``offset`` are bound expressions or None; ``order_by`` terms refer to FROM sources (Block) or,
-    for the others, are ``Column(source=self.output_source, number=k)`` of the result."""
+    for the others, are ``Column(source=self.output_source, number=k)`` of the result.  ``column_names``: the names that the columns have when the
+    query is used as a table (a view, a sub-query, CREATE TABLE AS), before they are made unique; empty = ``names``."""
 
-    __slots__ = ("limit", "names", "number", "offset", "order_by", "output_source")
+    __slots__ = ("column_names", "limit", "names", "number", "offset", "order_by", "output_source")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.names: tuple[str, ...] = ()
+        self.column_names: tuple[str, ...] = ()
         self.order_by: tuple[OrderTerm, ...] = ()
         self.limit: Expression | None = None
         self.offset: Expression | None = None

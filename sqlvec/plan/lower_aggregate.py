@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import AggregateCall, Call, Column, Expression, IsNull, Literal, OrderTerm, Subquery, WindowCall
 from sqlvec.plan import physical
-from sqlvec.plan.logical import Block
-from sqlvec.plan.reads import columns_read, nested_queries, nodes_of, subqueries_in
+from sqlvec.plan.logical import Block, ValuesQuery
+from sqlvec.plan.reads import columns_read, nested_queries, nodes_of, query_expressions, refresh_outer, subqueries_in
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -35,6 +35,12 @@ class AggregateLowering:
         self.extreme = self._extreme()
         self.shortcut = self._shortcut()
         self.directions_copied = False
+        # The query's expressions over the node's output.  Sub-queries in them are changed in place, before they are lowered.
+        mapping = self._mapping()
+        self.results = tuple([self.rewritten(expression, mapping) for expression in block.result])
+        self.result_order = tuple([OrderTerm(self.rewritten(term.expression, mapping), term.descending, term.nulls_last, term.collation)
+                                   for term in block.order_by])
+        self.having = self.rewritten(block.having, mapping) if block.having is not None else None
 
     def _extreme(self) -> int | None:
         """The aggregate that rules the bare columns: the last min or max without FILTER."""
@@ -86,11 +92,7 @@ class AggregateLowering:
     def lower(self, node: physical.Node, plan: JoinPlan | None) -> tuple[physical.Node, tuple[Expression, ...], tuple[OrderTerm, ...], bool]:
         """The Aggregate above ``node``; also the result list and ORDER BY in terms of its output, and whether groups already come in that order."""
         block = self.block
-        mapping = self._mapping()
-        results = tuple([self.rewritten(expression, mapping) for expression in block.result])
-        order = tuple([OrderTerm(self.rewritten(term.expression, mapping), term.descending, term.nulls_last, term.collation)
-                       for term in block.order_by])
-        having = self.rewritten(block.having, mapping) if block.having is not None else None
+        results, order, having = self.results, self.result_order, self.having
         bare = self._bare([*results, *(term.expression for term in order), *([having] if having is not None else [])], node)
         terms = self.key_terms()
         mode = "plain"
@@ -177,31 +179,28 @@ def _is_deterministic(expression: Expression) -> bool:
 
 def _rewrite_inside(subquery: Subquery, calls: dict[Any, Column]) -> None:
     """Replace aggregates of an enclosing query inside a sub-query."""
-    changed = _rewrite_query(subquery.query, calls)
-    if changed:
-        outer = {(column.source, column.number): column for column in subquery.outer}
-        for column in changed:
-            outer[(column.source, column.number)] = column
-        subquery.outer = tuple(outer.values())
+    if _rewrite_query(subquery.query, calls):
+        subquery.outer = tuple(refresh_outer(subquery.query).values())
 
 
-def _rewrite_query(query: Query, calls: dict[Any, Column]) -> list[Column]:
-    changed: list[Column] = []
+def _rewrite_query(query: Query, calls: dict[Any, Column]) -> bool:
+    """Replace the calls in a query and all queries in it; True if there was one."""
+    changed = False
 
     def change(node: Expression) -> Expression | None:
+        nonlocal changed
         if type(node) is AggregateCall:
             column = calls.get(node.key())
             if column is not None:
-                changed.append(column)
+                changed = True
                 return column
-        subquery = getattr(node, "subquery", None)
-        if subquery is not None:
-            before = len(subquery.outer)
-            _rewrite_inside(subquery, calls)
-            if len(subquery.outer) != before:
-                changed.extend(column for column in calls.values() if column in subquery.outer)
+        elif type(node) is WindowCall:
+            return resolve("sqlvec.plan.rewrite.substitute:replaced_window_call")(node, change)  # type: ignore[no-any-return]
         return None
 
+    for subquery in subqueries_in(query_expressions(query)):
+        if _rewrite_query(subquery.query, calls):
+            changed = True
     if isinstance(query, Block):
         query.result = tuple([expression.replace(change) for expression in query.result])
         query.order_by = tuple([OrderTerm(term.expression.replace(change), term.descending, term.nulls_last, term.collation)
@@ -213,8 +212,11 @@ def _rewrite_query(query: Query, calls: dict[Any, Column]) -> list[Column]:
         for condition in query.conditions:
             condition.expression = condition.expression.replace(change)
         query.aggregates = [call.replace(_inside(call, change)) for call in query.aggregates]
+    elif isinstance(query, ValuesQuery):
+        query.rows = [tuple([expression.replace(change) for expression in row]) for row in query.rows]
     for nested in nested_queries(query):
-        changed.extend(_rewrite_query(nested, calls))
+        if _rewrite_query(nested, calls):
+            changed = True
     return changed
 
 

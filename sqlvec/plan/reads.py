@@ -69,6 +69,7 @@ def output_expressions(block: Block) -> list[Expression]:
     found.extend(block.group_by or ())
     if block.having is not None:
         found.append(block.having)
+    found.extend(block.aggregates)          # some may be written in sub-queries only
     return found
 
 

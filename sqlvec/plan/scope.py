@@ -142,7 +142,7 @@ class Source:
             if number < 0:
                 return Column(self.source, -1, "rowid", INTEGER)  # type: ignore[arg-type]
             result = self.results[number]
-            return Column(self.source, number, self.names[number], result.affinity, result.collation)
+            return Column(self.source, number, self.names[number], result.affinity, result.collation or "BINARY")
         if number < 0 or number == table.rowid_column:
             name = table.columns[table.rowid_column].name if table.rowid_column >= 0 else "rowid"
             return Column(self.source, -1, name, INTEGER, None, not self.nullable and table.kind == "table", table)  # type: ignore[arg-type]

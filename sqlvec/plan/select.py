@@ -126,7 +126,27 @@ def _bind_result(core: ast.SelectCore, block: Block, scope: Scope) -> None:
         raise errors.too_many_result_columns()
     block.result = tuple(result)
     block.names = tuple(names)
+    if any(isinstance(column, ast.ResultColumn) and column.alias is None and isinstance(column.expr, ast.Collate)
+           for column in core.columns):
+        block.column_names = _column_names(core, block, stars)
     scope.aliases = aliases
+
+
+def _column_names(core: ast.SelectCore, block: Block, stars: list[list[tuple[Expression, str, Source]] | None]) -> tuple[str, ...]:
+    """Names as columns of a table: a plain column under COLLATE keeps its own."""
+    found: list[str] = []
+    for column, star in zip(core.columns, stars, strict=True):
+        if star is not None:
+            found.extend(block.names[len(found) : len(found) + len(star)])
+            continue
+        name = block.names[len(found)]
+        expression = block.result[len(found)]
+        while isinstance(expression, bound.Collate):
+            expression = expression.operand
+        if isinstance(expression, bound.Column) and isinstance(column, ast.ResultColumn) and column.alias is None:
+            name = expression.name
+        found.append(name)
+    return tuple(found)
 
 
 def _star_name(name: str, source: Source, scope: Scope) -> str:
