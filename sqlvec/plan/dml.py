@@ -18,6 +18,7 @@ from sqlvec.plan.expressions import bind_expression, bind_operand
 from sqlvec.plan.physical import Plan
 from sqlvec.plan.physical_dml import Delete, Insert, TableWrite, Update, VtabWrite, WriteNode
 from sqlvec.plan.planner import complete_plan, new_binding
+from sqlvec.plan.reads import columns_read
 from sqlvec.plan.scope import ROWID_NAMES, Binding, Row, Scope
 from sqlvec.plan.write_set import WriteBinder
 from sqlvec.plan.write_target import find_target, key_columns, target_columns
@@ -140,7 +141,7 @@ class Statement:
         transfers = keeps_rowids = False
         other = transfer.source_table(statement.source, binder.context.catalogs, self.binding.schema) if statement.columns is None else None
         if other is not None and not triggers and not statement.upserts and self.binding.ctes is None:
-            transfers = transfer.may_transfer(table, other, binder.context.settings)
+            transfers = transfer.may_transfer(table, other, binder.derived_binding(), binder.context.settings)
             keeps_rowids = transfers and transfer.keeps_rowids(table)
         if transfers:
             width = len(table.columns)
@@ -222,7 +223,8 @@ class Statement:
         triggers = binder.trigger_set(write, "UPDATE", assigned)
         _check_keys(write, set(bound) | {target for target, _ in places})
         is_quiet = not triggers and statement.returning is None and not write.child_keys and not write.parent_keys
-        source = self._keys(statement, table, [expr for _, expr in places], is_quiet and not joins)
+        reads = {number for source, number in columns_read(bound.values()) if source == write.source}
+        source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", reads)
         width = len(source.columns) - len(places)
         if places:
             extra = source.columns[width:]
@@ -248,7 +250,7 @@ class Statement:
             raise errors.columns_assigned_values(len(clause.names), len(values))
         return values
 
-    def _keys(self, statement: Any, table: Table, extra: list[ast.Node], all_used: bool) -> Any:
+    def _keys(self, statement: Any, table: Table, extra: list[ast.Node], kind: str, reads: set[int]) -> Any:
         """The plan that finds the rows to change: their keys, then ``extra`` values."""
         name = statement.table
         qualifier = name.alias if name.alias is not None else name.name
@@ -264,8 +266,11 @@ class Statement:
         for item in getattr(statement, "from_", []):
             items.append(ast.JoinItem(item.source, item.join or ast.JOIN_COMMA, item.on, item.using, item.span))
         core = ast.SelectCore(False, columns, items, where, [], None, [], statement.span)
+        self.binding.numbers[id(core)] = 0          # the scan itself isn't a SELECT
         select = ast.Select(None, core, [], None, None, statement.span)
-        return query_plan.plan_keys(select, self.binding, self.parent, all_used)
+        source = query_plan.plan_keys(select, self.binding, self.parent, kind, reads)
+        del self.binding.numbers[id(core)]
+        return source
 
     # --- DELETE ------------------------------------------------------------------------------------------------------------------
 
@@ -278,7 +283,7 @@ class Statement:
         _check_keys(write, None)
         is_quiet = not triggers and statement.returning is None and not write.child_keys and not write.parent_keys
         truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1
-        source = None if truncates else self._keys(statement, table, [], is_quiet)
+        source = None if truncates else self._keys(statement, table, [], "DELETE", set())
         if table.kind == "virtual":
             vtab = VtabWrite("DELETE", write, source)
             vtab.key_width = len(source.columns)

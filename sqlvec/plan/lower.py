@@ -54,6 +54,7 @@ class Lowering:
         self.plans: dict[int, tuple[physical.Node, int, int]] = {}       # shared queries by id: node, rows, slot
         self.queues: dict[int, int] = {}                                 # recursive queries by id: slot
         self.kept: list[Any] = []                                        # objects whose ids are keys above
+        self.scan: tuple[Any, str] = (None, "")                          # the block that finds rows to change, 'UPDATE' or 'DELETE'
 
     # --- queries ----------------------------------------------------------------------------------------------------------------------
 
@@ -179,6 +180,8 @@ class Lowering:
         """What the loops are asked for, without an order yet."""
         settings = self.binding.context.settings
         request = Request(outer_rows=outer_rows)
+        if self.scan[0] is block:
+            request.kind = self.scan[1]
         request.automatic_index = settings.automatic_index
         request.case_sensitive_like = settings.case_sensitive_like
         request.reverse_unordered = settings.reverse_unordered_selects

@@ -28,14 +28,17 @@ def plan_select(select: ast.Select, binding: Binding, parent: Scope | None) -> A
     return resolve("sqlvec.plan.lower:Lowering")(binding).lower_statement(query)
 
 
-def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, all_used: bool) -> Any:
-    """The plan that finds the rows of an UPDATE or DELETE.  ``all_used``: the rows themselves will be read, so no index covers the query."""
+def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: str, reads: set[int]) -> Any:
+    """The plan that finds the rows of an UPDATE or DELETE (``kind``).  ``reads``: columns of the table that the statement reads besides; they decide
+    whether an index covers the scan."""
     frame = Frame(parent.frame if parent is not None else None)
     query = bind_select(select, binding, parent, frame)
     items = getattr(query, "from_items", [])
-    if all_used and items and items[0].table is not None:
-        items[0].used.update(range(-1, len(items[0].columns)))
-    return resolve("sqlvec.plan.lower:Lowering")(binding).lower_statement(query)
+    lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
+    if len(items) == 1 and items[0].table is not None:
+        items[0].used.update(reads)
+        lowering.scan = (query, kind)
+    return lowering.lower_statement(query)
 
 
 def lower_expressions(expressions: Any, binding: Binding) -> None:

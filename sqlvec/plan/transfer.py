@@ -8,11 +8,13 @@ Follows the manual's "INSERT"; facts: the transfer optimisation.
 from __future__ import annotations
 
 from sqlvec.parse import ast
+from sqlvec.plan import schema_expr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from sqlvec.plan.scope import Binding
     from sqlvec.schema.objects import Index, Table
 
 
@@ -32,7 +34,7 @@ def source_table(select: ast.Select | None, catalogs: Any, schema: str | None) -
     return table if table is not None and table.kind == "table" else None  # type: ignore[no-any-return]
 
 
-def may_transfer(target: Table, source: Table, settings: Any) -> bool:
+def may_transfer(target: Table, source: Table, binding: Binding, settings: Any) -> bool:
     """Have both tables one shape, so that rows can be moved as they are?"""
     if target is source or (target.database == source.database and target.name.lower() == source.name.lower()):
         return False
@@ -45,16 +47,19 @@ def may_transfer(target: Table, source: Table, settings: Any) -> bool:
     for number, (mine, theirs) in enumerate(zip(target.columns, source.columns, strict=True)):
         if mine.affinity != theirs.affinity or mine.collation.lower() != theirs.collation.lower():
             return False
-        if (mine.generated is None) != (theirs.generated is None) or mine.generated is not None and (
-            mine.generated != theirs.generated or mine.is_stored != theirs.is_stored
-        ):
+        if (mine.generated is None) != (theirs.generated is None) or mine.generated is not None and mine.is_stored != theirs.is_stored:
             return False
         if mine.not_null is not None and theirs.not_null is None:
             return False
         if number and mine.generated is None and mine.default_text != theirs.default_text:
             return False
-    if target.checks and [check.expression for check in target.checks] != [check.expression for check in source.checks]:
-        return False
+    if any(column.generated is not None for column in target.columns):
+        if dict(schema_expr.bind_generated(target, 0, binding)) != dict(schema_expr.bind_generated(source, 0, binding)):
+            return False
+    if target.checks:
+        mine_checks, their_checks = (schema_expr.bind_checks(table, 0, binding) for table in (target, source))
+        if [expression for expression, _ in mine_checks] != [expression for expression, _ in their_checks]:
+            return False
     return all(any(_is_twin(index, other) for other in source.indexes) for index in target.indexes)
 
 

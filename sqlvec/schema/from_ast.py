@@ -363,7 +363,7 @@ def index_from_ast(statement: ast.CreateIndex, table: Table, root: int = 0, sql:
         if number is None:
             if name is not None and name.quoted not in ('"', "'"):
                 raise errors.no_such_column(name.text, name.span[0])
-            fields.append(IndexColumn(EXPRESSION, "", collation or _expression_collation(table, term.expr), term.desc, expression))
+            fields.append(IndexColumn(EXPRESSION, "", collation or "BINARY", term.desc, expression))
         else:
             column = table.columns[number]
             fields.append(IndexColumn(number, column.name, collation or column.collation, term.desc))
@@ -372,31 +372,6 @@ def index_from_ast(statement: ast.CreateIndex, table: Table, root: int = 0, sql:
     index.where = statement.where
     index.sql = sql
     return index
-
-
-def _expression_collation(table: Table, expression: ast.Node) -> str:
-    """Collation of an index expression: an explicit COLLATE anywhere inside counts (left-most), else a column under CAST or unary plus."""
-    while True:
-        if isinstance(expression, ast.Collate):
-            return expression.collation.text
-        if isinstance(expression, ast.Cast) or (isinstance(expression, ast.Unary) and expression.op == "+"):
-            expression = expression.operand
-            continue
-        break
-    if isinstance(expression, ast.ColumnRef):
-        number = table.by_name.get(ascii_lower(expression.column.text))
-        return table.columns[number].collation if number is not None else "BINARY"
-    return _inner_collation(expression) or "BINARY"
-
-
-def _inner_collation(expression: ast.Node) -> str | None:
-    if isinstance(expression, ast.Collate):
-        return expression.collation.text
-    for child in children_in_order(expression):
-        found = _inner_collation(child)
-        if found is not None:
-            return found
-    return None
 
 
 def view_from_ast(statement: ast.CreateView, database: int, sql: str | None = None) -> Table:
