@@ -56,6 +56,7 @@ class Wal:
 
     __slots__ = (
         "checkpoint_sequence",
+        "directory_synced",
         "file",
         "frames",
         "header",
@@ -85,6 +86,7 @@ class Wal:
         self.reader = -1
         self.is_writing = False
         self.checkpoint_sequence = 0
+        self.directory_synced = False
 
     # --- reading -------------------------------------------------------------------------------------------------------------------
 
@@ -380,7 +382,7 @@ class Wal:
             salts, checksum = self._write_file_header()
             big = False
             if sync:
-                self.file.sync()
+                self._sync_header()
         changed = pager.changed
         numbers = sorted(page_no for page_no in changed if page_no <= pager.page_count)
         at = HEADER_SIZE + header.max_frame * (FRAME_HEADER + size)
@@ -410,6 +412,13 @@ class Wal:
         self.header = IndexHeader(raw)
         if self.reader == 0:
             self._move_reader()
+
+    def _sync_header(self) -> None:
+        """The first sync also makes the name of the log durable, and the removal of a rollback journal before it."""
+        self.file.sync()
+        if not self.directory_synced:
+            self.pager.vfs.sync_directory(self.path)
+            self.directory_synced = True
 
     def _flush(self, at: int, pieces: list[bytes | bytearray]) -> int:
         data = b"".join(pieces)
