@@ -123,9 +123,22 @@ def drop_trees(context: CommandContext, number: int, roots: list[int]) -> None:
 
 
 def check_name(context: CommandContext, name: str) -> None:
-    """Names that begin with sqlite_ are reserved (unless the schema is writable)."""
-    if name[:7].lower() == "sqlite_" and not context.settings.writable_schema and not getattr(context.session, "is_nested", False):
-        raise errors.reserved_name(name)
+    """Names that begin with sqlite_ are reserved (unless the schema is writable).
+
+    Where the schema hasn't been read yet, the error carries the code of a changed schema, as in SQLite."""
+    if name[:7].lower() != "sqlite_" or context.settings.writable_schema or getattr(context.session, "is_nested", False):
+        return
+    error = errors.reserved_name(name)
+    database = context.databases[0]
+    if database.loaded is None and database.is_open:
+        database.pager.begin_read()
+        try:
+            if database.pager.schema_cookie:
+                error = errors.SqlError(errors.SCHEMA, error.message)
+                error.phase = "prepare"
+        finally:
+            database.pager.end_read()
+    raise error
 
 
 def quoted(name: str) -> str:

@@ -204,7 +204,7 @@ class Statement:
         assigned = {name.text.lower() for clause in statement.sets for name in clause.names}
         table = find_target(binder, self.binding, statement.table, "UPDATE", assigned)
         if statement.from_:
-            _check_from(statement)
+            self._check_from(statement, statement.from_, table)
         write = binder.table_write(table)
         joins = bool(statement.from_)
         bound: dict[int, Expression] = {}
@@ -243,6 +243,20 @@ class Statement:
         self.finish_node(node, statement, statement.table)
         return node
 
+    def _check_from(self, statement: ast.Update, items: list[ast.JoinItem], table: Table) -> None:
+        """The table itself may be joined under another alias only."""
+        name = statement.table
+        own = name.alias.text.lower() if name.alias is not None else None
+        for item in items:
+            source = item.source
+            if isinstance(source, ast.ParenthesisedJoin):
+                self._check_from(statement, source.items, table)
+            elif isinstance(source, ast.TableName):
+                other = self.binder.context.catalogs.find_table(source.schema.text if source.schema is not None else self.binding.schema, source.name.text)
+                alias = source.alias.text.lower() if source.alias is not None else None
+                if other is not None and other.database == table.database and other.name == table.name and alias == own:
+                    raise errors.plain(f"target object/alias may not appear in FROM clause: {(name.alias or name.name).text}")
+
     def _set_values(self, clause: ast.SetClause, scope: Scope) -> tuple[Expression, ...]:
         found = bind_operand(clause.expr, scope)
         values = found.items if isinstance(found, Row) else (found,)
@@ -254,12 +268,14 @@ class Statement:
         """The plan that finds the rows to change: their keys, then ``extra`` values."""
         name = statement.table
         qualifier = name.alias if name.alias is not None else name.name
+        schema = ast.Name(self.binder.context.catalogs.names[table.database], _NOWHERE, '"')
         columns: list[Any] = [
-            ast.ResultColumn(ast.ColumnRef(None, qualifier, ast.Name(column, _NOWHERE, '"'), _NOWHERE), None, column, _NOWHERE)
+            ast.ResultColumn(ast.ColumnRef(schema, qualifier, ast.Name(column, _NOWHERE, '"'), _NOWHERE), None, column, _NOWHERE)
             for column in key_columns(table)
         ]
         where = statement.where
-        if statement.limit is not None:
+        joins = bool(getattr(statement, "from_", None))
+        if statement.limit is not None and not joins:
             where = _limited(statement, table, columns)
         columns += [ast.ResultColumn(expr, None, "", _NOWHERE) for expr in extra]
         items = [ast.JoinItem(name, 0, None, None, name.span)]
@@ -376,16 +392,6 @@ def _may_read(select: ast.Select | None, table: Table) -> bool:
             if name.text.lower() == table.name.lower():
                 return True
     return False
-
-
-def _check_from(statement: ast.Update) -> None:
-    name = statement.table
-    own = (name.alias or name.name).text.lower()
-    for item in statement.from_:
-        source = item.source
-        alias = getattr(source, "alias", None) or getattr(source, "name", None)
-        if alias is not None and alias.text.lower() == own:
-            raise errors.plain(f"target object/alias may not appear in FROM clause: {(name.alias or name.name).text}")
 
 
 def assigned_column(table: Table, name: ast.Name, binding: Binding) -> int:

@@ -101,20 +101,12 @@ def make_unique(
 
     ``old`` is the row that is being updated: it doesn't collide with itself.  Yields programs that REPLACE sets off."""
     old_key = None if old is None else writer.key(old)
+    replaced = False
     for check in order:
-        if check == ROWID_CHECK:
-            key = image[-1]
-            if key == old_key or not writer.tree.contains(key):
-                continue
-            own = writer.table.key_conflict
-        else:
-            fields = values[check]
-            if fields is None:
-                continue
-            key = writer.find_duplicate(check, fields)
-            if key is None or key == old_key:
-                continue
-            own = writer.entries[check].write.action
+        key = _other_key(writer, check, image, values, old_key)
+        if key is None:
+            continue
+        own = writer.table.key_conflict if check == ROWID_CHECK else writer.entries[check].write.action
         clause = clause_for(writer, upserts, check) if upserts else None
         if clause is not None:
             if clause.assignments is None:
@@ -132,4 +124,22 @@ def make_unique(
         if other is None:
             raise errors.corrupt()
         yield from remove_row(writer, other, writer.write.delete_programs)
+        replaced = True
+    if replaced and (writer.write.delete_programs or writer.write.parent_keys):
+        # Programs may have put new rows in the way.
+        for check in order:
+            if _other_key(writer, check, image, values, old_key) is not None:
+                raise uniqueness_error(writer, check)
     return STORE
+
+
+def _other_key(writer: TableWriter, check: int, image: Image, values: list[tuple[Any, ...] | None], old_key: Any) -> Any:
+    """The key of another row that has the same unique key, or None."""
+    if check == ROWID_CHECK:
+        key = image[-1]
+        return None if key == old_key or not writer.tree.contains(key) else key
+    fields = values[check]
+    if fields is None:
+        return None
+    key = writer.find_duplicate(check, fields)
+    return None if key == old_key else key
