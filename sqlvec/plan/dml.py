@@ -284,6 +284,8 @@ class Statement:
         core = ast.SelectCore(False, columns, items, where, [], None, [], statement.span)
         self.binding.numbers[id(core)] = 0          # the scan itself isn't a SELECT
         select = ast.Select(None, core, [], None, None, statement.span)
+        if joins:
+            select.order_by, select.limit, select.offset = statement.order_by, statement.limit, statement.offset
         source = query_plan.plan_keys(select, self.binding, self.parent, kind, reads)
         del self.binding.numbers[id(core)]
         return source
