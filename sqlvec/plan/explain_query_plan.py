@@ -43,7 +43,7 @@ class Printer:
         self.rows: list[Row] = []
         self.number = number
         self.shown: set[int] = set()
-        self.lists: set[int] = set()
+        self.lists: dict[int, int] = {}         # IN operators that drive a loop: how many of their operands do
         self.deferred: list[tuple[physical.Level, int]] = []      # right joins whose unmatched rows come after the loop body
 
     def line(self, parent: int, detail: str) -> int:
@@ -173,10 +173,10 @@ class Printer:
             elif isinstance(upper, physical.Sort):
                 part = "RIGHT PART OF " if upper.presorted else ""
                 late.append(f"USE TEMP B-TREE FOR {part}ORDER BY")
-        if grouped is not None:
-            self._distinct_aggregates(grouped, parent)
         for level, at in pending:
             self._rest(level, at)
+        if grouped is not None:
+            self._distinct_aggregates(grouped, parent, is_streamed=_streams_distinct(grouped))
         for detail in late:
             self.line(parent, detail)
 
@@ -242,8 +242,7 @@ class Printer:
 
     def _sources(self, join: physical.Join, parent: int) -> None:
         """The FROM sub-queries of a join, in FROM order."""
-        for level in sorted(join.levels, key=lambda one: one.position):
-            path = level.path
+        for path in [level.path for level in sorted(join.levels, key=lambda one: one.position)] + list(join.unused):
             while isinstance(path, physical.AutomaticIndex):
                 path = path.input
             if not isinstance(path, physical.QueryScan):
@@ -315,6 +314,9 @@ class Printer:
                 if subquery is not None:
                     if type(node).__name__ == "InSubquery":
                         if id(node) in self.lists:          # row-value IN whose components drive a loop
+                            if self.lists[id(node)] < len(node.operands) and not existing_tree(node, False):  # type: ignore[attr-defined]
+                                self.shown.discard(id(subquery))
+                                self.nested(subquery, "LIST SUBQUERY", parent)
                             continue
                         self.in_operator(node, parent, is_loop=False)  # type: ignore[arg-type]
                     else:
@@ -336,9 +338,9 @@ class Printer:
         if node.subquery is None:
             return
         if is_loop:
-            if id(node) in self.lists:
+            self.lists[id(node)] = self.lists.get(id(node), 0) + 1
+            if self.lists[id(node)] > 1:
                 return
-            self.lists.add(id(node))
         existing = existing_tree(node, is_loop)
         if existing is not None:
             self.line(parent, existing)

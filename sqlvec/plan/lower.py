@@ -241,6 +241,7 @@ class Lowering:
         read = columns_read(above)
         columns = tuple([read[key] for key in sorted(read) if key[0] in sources])
         node = physical.Join(plan.levels, columns, plan.constants)
+        node.unused = plan.unused
         node.rows = plan.rows
         return node
 

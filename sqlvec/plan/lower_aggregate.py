@@ -69,6 +69,8 @@ class AggregateLowering:
             request.order = self.key_terms()
             request.sort_by_group = bool(order) and all(
                 term.expression == key and term.collation == (key.collation or "BINARY") for term, key in zip(order, block.group_by, strict=True))
+            if len(block.aggregates) == 1 and block.aggregates[0].distinct:
+                request.distinct = (*block.group_by, *block.aggregates[0].arguments)
         elif self.shortcut is not None:
             argument = block.aggregates[0].arguments[0]
             request.mode = self.shortcut

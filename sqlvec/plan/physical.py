@@ -259,14 +259,16 @@ class Level:
 
 
 class Join(Node):
-    """Nested loops over ``levels``.  ``constants`` are conditions without columns of any level, checked once before the loops."""
+    """Nested loops over ``levels``.  ``constants`` are conditions without columns of any level, checked once before the loops.
+    ``unused``: scans of FROM sub-queries that were found to be needless (EXPLAIN QUERY PLAN still shows them)."""
 
-    __slots__ = ("constants", "levels")
+    __slots__ = ("constants", "levels", "unused")
 
     def __init__(self, levels: tuple[Level, ...], columns: tuple[Column, ...], constants: tuple[Expression, ...] = ()) -> None:
         super().__init__(columns)
         self.levels = levels
         self.constants = constants
+        self.unused: tuple[QueryScan, ...] = ()
 
 
 class SingleRow(Node):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from sqlvec.expr.bound import Column
 from sqlvec.parse import ast
 from sqlvec.plan import physical
+from sqlvec.plan.reads import columns_read
 from sqlvec.plan.scope import Binding, Frame, Scope
 from sqlvec.plan.select import bind_select
 from sqlvec.resolve import resolve
@@ -36,7 +37,8 @@ def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: 
     items = getattr(query, "from_items", [])
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
     if len(items) == 1 and items[0].table is not None:
-        items[0].used.update(reads)
+        read = columns_read(condition.expression for condition in query.conditions)
+        items[0].resolved = reads | {number for source, number in read if source == items[0].source}
         lowering.scan = (query, kind)
     return lowering.lower_statement(query)
 

@@ -40,14 +40,14 @@ def may_transfer(target: Table, source: Table, binding: Binding, settings: Any) 
         return False
     if target.kind != "table" or target.without_rowid != source.without_rowid or target.rowid_column != source.rowid_column:
         return False
-    if len(target.columns) != len(source.columns) or target.strict and not source.strict:
+    if len(target.columns) != len(source.columns) or (target.strict and not source.strict):
         return False
-    if settings.foreign_keys and target.foreign_keys or settings.count_changes:
+    if (settings.foreign_keys and target.foreign_keys) or settings.count_changes:
         return False
     for number, (mine, theirs) in enumerate(zip(target.columns, source.columns, strict=True)):
         if mine.affinity != theirs.affinity or mine.collation.lower() != theirs.collation.lower():
             return False
-        if (mine.generated is None) != (theirs.generated is None) or mine.generated is not None and mine.is_stored != theirs.is_stored:
+        if (mine.generated is None) != (theirs.generated is None) or (mine.generated is not None and mine.is_stored != theirs.is_stored):
             return False
         if mine.not_null is not None and theirs.not_null is None:
             return False

@@ -115,8 +115,6 @@ class Candidates:
         for index in table.indexes:
             if item.index_name is not None and index.name.lower() != item.index_name.lower():
                 continue
-            if item.not_indexed and not index.is_table_tree:
-                continue
             if index.where is None or resolve("sqlvec.plan.access.partial_index:is_usable")(self, item, index):
                 self._add_index(position, item, table, index, prereq, ordinal)
             ordinal += 1
@@ -192,7 +190,7 @@ class Candidates:
         loop.index = index
         loop.prereq = prereq
         loop.rows = rows
-        covering = is_covering(index, item)
+        covering = is_covering(index, item, self.request.kind)
         loop.flags = INDEXED | COVERING if covering else INDEXED
         has_expressions = any(column.expression is not None for column in index.columns)
         narrow = covering and not index.is_unordered and index.row_size < table.row_size and self.request.kind == "SELECT"
@@ -596,8 +594,8 @@ def column_affinity(clause: Clause, item: FromItem, term: Term) -> str | None:
     return term.left.affinity
 
 
-def is_covering(index: Index, item: FromItem) -> bool:
-    """Are all columns that the statement reads of the item in the index?"""
+def is_covering(index: Index, item: FromItem, kind: str) -> bool:
+    """Are all columns that the statement reads of the item in the index?  UPDATE and DELETE read keys besides, which every index has."""
     if index.is_table_tree:
         return True
     assert item.table is not None
@@ -606,7 +604,7 @@ def is_covering(index: Index, item: FromItem) -> bool:
         columns = columns[:index.key_count]     # as in SQLite, which forgets that the key columns were appended to indexes of constraints
     available = {column.column for column in columns}
     rowid = item.table.rowid_column
-    used = item.used if item.resolved is None else item.used | item.resolved
+    used = item.used if item.resolved is None else item.resolved if kind != "SELECT" else item.used | item.resolved
     if any(number >= 0 and item.table.columns[number].generated is not None for number in used):
         return len(item.table.columns) <= _LAST_BIT and all(number in available or number == rowid for number in range(len(item.table.columns)))
     return all((number in available and number < _LAST_BIT) or number in (ROWID, rowid) for number in used)

@@ -146,7 +146,7 @@ def _unique_lookup(item: FromItem, clause: Clause) -> Loop | None:
         if len(terms) == index.key_count:
             loop = Loop(0)
             loop.index = index
-            loop.flags = INDEXED | COLUMN_EQ | ONE_ROW | (COVERING if is_covering(index, item) else 0)
+            loop.flags = INDEXED | COLUMN_EQ | ONE_ROW | (COVERING if is_covering(index, item, clause.scope.request.kind) else 0)
             loop.terms = list(terms)
             return loop
     return None
@@ -179,7 +179,7 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
         order = resolve("sqlvec.plan.access.ordering:Order")(clause, wanted)
         limit = literal_limit(block.limit) if request.mode == "order" and not block.is_aggregate else None
         cost = resolve("sqlvec.plan.access.join_order:SortCost")(
-            walk.rows + 1, len(wanted), limit, request.distinct is not None and request.mode == "order" and not block.is_aggregate)
+            walk.rows + 1, len(wanted), limit, request.distinct is not None)
         for loop in candidates.loops:
             loop.flags &= ~BIG_NULL
         if walk.rows + 1:                       # an estimate of 0 means "no order wanted" to the search, as in SQLite
@@ -194,7 +194,7 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
         reverse, big_null = _settle_order(plan, request, order, walk, mode, stands_in)
     elif request.reverse_unordered:
         reverse = -1
-    if request.distinct is not None and not stands_in and distinct != "unique" and wanted and not block.is_aggregate:
+    if request.distinct is not None and not stands_in and distinct != "unique" and wanted:
         own = tuple(OrderTerm(expression, collation=expression.collation or "BINARY") for expression in request.distinct)
         check = resolve("sqlvec.plan.access.ordering:Order")(clause, own)
         if resolve("sqlvec.plan.access.ordering:satisfied")(check, loops, _DISTINCT)[0] == len(own):
@@ -211,6 +211,9 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     builder = PathBuilder(candidates, coroutine, request.mode in ("min", "max"))
     builder.big_null = big_null
     plan.levels = _levels(block, clause, builder, loops, reverse)
+    if plan.omitted:
+        scans = [builder.scan(item, position) for position, item in enumerate(items) if item.source in plan.omitted and item.query is not None]
+        plan.unused = tuple(scan for scan in scans if isinstance(scan, physical.QueryScan))
     if request.kind != "SELECT" and len(loops) == 1:
         only = loops[0]
         if only.flags & ONE_ROW:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlvec.schema.objects import Index
 
 _STRICT = frozenset(("+", "-", "|", "<<", ">>", "||"))
-_STRICT_UNLESS_NEGATED = frozenset(("*", "/", "%", "&"))
+_STRICT_AS_IS = frozenset(("*", "/", "%", "&"))
 
 
 def is_usable(candidates: Candidates, item: FromItem, index: Index) -> bool:
@@ -68,9 +68,10 @@ def excludes_null(given: Expression, operand: Expression, below_not: bool) -> bo
     if isinstance(given, Compare):
         return given.operator not in ("IS", "IS NOT") and (excludes_null(given.right, operand, True) or excludes_null(given.left, operand, True))
     if isinstance(given, Binary):
-        if given.operator in _STRICT or (given.operator in _STRICT_UNLESS_NEGATED and not below_not):
-            return excludes_null(given.right, operand, True) or excludes_null(given.left, operand, True)
-        return False
+        if given.operator not in _STRICT and given.operator not in _STRICT_AS_IS:
+            return False
+        below_not = below_not or given.operator in _STRICT
+        return excludes_null(given.right, operand, below_not) or excludes_null(given.left, operand, below_not)
     if isinstance(given, Collate):
         return excludes_null(given.operand, operand, below_not)
     if isinstance(given, Unary):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlvec.expr.bound import Column, Expression, OrderTerm
     from sqlvec.plan.logical import FromItem
-    from sqlvec.plan.physical import Level, Node
+    from sqlvec.plan.physical import Level, Node, QueryScan
 
 
 class QueryPlan:
@@ -81,9 +81,9 @@ class JoinPlan:
     ``rows``       LogEst of the rows the loops deliver; ``inner_rows`` = Request.outer_rows for what is evaluated inside the loops
     ``first_only`` modes min/max: the wanted row is the first whose argument is not NULL (min) or the very first (max)
     ``one_pass``   UPDATE/DELETE: None, 'single' (at most one row) or 'multi' (rows may be changed while the scan goes on, as far as the scan is concerned)
-    ``omitted``    sources of LEFT JOIN tables left out because nothing needs them"""
+    ``omitted``    sources of LEFT JOIN tables left out because nothing needs them; ``unused`` are those of them that are sub-queries"""
 
-    __slots__ = ("constants", "distinct", "first_only", "inner_rows", "levels", "omitted", "one_pass", "ordered", "rows", "sorted_by_group")
+    __slots__ = ("constants", "distinct", "first_only", "inner_rows", "levels", "omitted", "one_pass", "ordered", "rows", "sorted_by_group", "unused")
 
     def __init__(self, levels: tuple[Level, ...], constants: tuple[Expression, ...] = ()) -> None:
         self.levels = levels
@@ -96,3 +96,4 @@ class JoinPlan:
         self.first_only = False
         self.one_pass: str | None = None
         self.omitted: tuple[int, ...] = ()
+        self.unused: tuple[QueryScan, ...] = ()

@@ -421,15 +421,19 @@ class Clause:
             term.operator = IN
         term.applied = expression.applied[number]
         term.using = expression.using[number]
-        results = expression.subquery.query.results() if expression.subquery.query is not None else ()
-        right_affinity = results[number].affinity if number < len(results) else None
-        term.sides = comparison_affinity(left.affinity, right_affinity)
+        results = expression.subquery.query.results()
+        own = comparison_affinity(left.affinity, results[number].affinity)
+        # For a row value SQLite looks at the first component only; where that would be wrong for this one, the term isn't used.
+        term.sides = own if number == 0 else comparison_affinity(expression.operands[0].affinity, results[0].affinity)
+        if number and (term.using != expression.using[0] or not affinity_fits(own, left.affinity)):
+            term.operator = 0
 
     def _null_test(self, term: Term, expression: IsNull, extra: int) -> None:
         operand = expression.operand
         at = self._indexed(operand, term.needs)
         if expression.negated:
-            if self.operator == "AND" and at is not None and at[1] >= 0 and term.outer_on is None:
+            if self.operator == "AND" and at is not None and at[1] >= 0 and term.outer_on is None \
+                    and isinstance(operand, (Column, FixedColumn)):
                 child = self._derive(expression, term)
                 child.source, child.column = at[0], at[1]
                 child.left = operand
