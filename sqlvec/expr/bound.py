@@ -56,33 +56,46 @@ class Expression:
             yield from getattr(self, name)
 
     def walk(self) -> Iterator[Expression]:
-        """This node and all below it, without Python recursion (expressions may be 1,000 deep)."""
+        """This node and all below it, a shared one once, without Python recursion (expressions may be 1,000 deep)."""
         stack = [self]
+        seen = set()
         while stack:
             node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
             yield node
             stack.extend(reversed(list(node.children())))
 
     def replace(self, change: Callable[[Expression], Expression | None]) -> Expression:
-        """A copy in which ``change(node)``, tried on each node from the top, replaces the node where it returns one; unchanged parts are shared."""
+        """A copy in which ``change(node)``, tried on each node from the top, replaces the node where it returns one; unchanged parts are shared,
+        and so are the copies of shared nodes."""
+        return self._replaced(change, {})
+
+    def _replaced(self, change: Callable[[Expression], Expression | None], done: dict[int, Expression]) -> Expression:
+        known = done.get(id(self))
+        if known is not None:
+            return known
         new = change(self)
         if new is not None:
+            done[id(self)] = new
             return new
         copy = None
         for name in self.CHILD:
             child = getattr(self, name)
             if child is not None:
-                new_child = child.replace(change)
+                new_child = child._replaced(change, done)
                 if new_child is not child:
                     copy = copy or self.copy()
                     setattr(copy, name, new_child)
         for name in self.CHILDREN:
             items = getattr(self, name)
-            new_items = tuple(item.replace(change) for item in items)
+            new_items = tuple([item._replaced(change, done) for item in items])
             if any(a is not b for a, b in zip(items, new_items, strict=True)):
                 copy = copy or self.copy()
                 setattr(copy, name, new_items)
-        return copy or self
+        result = done[id(self)] = copy or self
+        return result
 
     def copy(self) -> Any:
         new = object.__new__(type(self))
@@ -288,6 +301,10 @@ class Between(Expression):
         self.low = low
         self.high = high
         self.negated = negated
+
+    def key(self) -> tuple[Any, ...]:
+        high = self.high
+        return ("Between", self.negated, self.low.key(), high.operator, high.right.key(), high.applied, high.using)
 
 
 class InList(Expression):

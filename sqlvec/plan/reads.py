@@ -26,10 +26,14 @@ def window_parts(call: WindowCall) -> Iterator[Expression]:
 
 
 def nodes_of(expression: Expression) -> Iterator[Expression]:
-    """All nodes of an expression, window definitions included."""
+    """All nodes of an expression, window definitions included; shared ones (the operand of BETWEEN) once."""
     stack = [expression]
+    seen = set()
     while stack:
         node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
         yield node
         if type(node) is WindowCall:
             stack.extend(window_parts(node))
