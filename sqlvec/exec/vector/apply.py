@@ -77,7 +77,7 @@ class Apply:
     def _joined(self, outer: ColumnBatch, ordered: bool) -> Iterator[ColumnBatch]:
         """The joined rows.  The steps stay: one that is asked again keeps what it builds of its inner side."""
         if not self.steps:
-            needs = level_needs(self.join)
+            needs = level_needs(self.join, ordered)
             extra = {ORDINAL} if not ordered else {ORDINAL, *self.outer}
             earlier = {source for source, _ in (ORDINAL, *self.outer)}
             for number, level in enumerate(self.join.levels):

@@ -62,9 +62,9 @@ def run(node: Join, activation: Activation, ordered: bool = True) -> Iterator[Co
     return batches
 
 
-def level_needs(node: Join) -> list[set[tuple[int, int]]]:
+def level_needs(node: Join, with_output: bool = True) -> list[set[tuple[int, int]]]:
     """For each level, the columns (of any source so far) that levels behind it or the output read."""
-    after = {(column.source, column.number) for column in node.columns}
+    after = {(column.source, column.number) for column in node.columns} if with_output else set()
     needs: list[set[tuple[int, int]]] = []
     for level in reversed(node.levels):
         needs.append(set(after))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from sqlvec.pages.columns.column_gather import Shaped
     from sqlvec.pages.page import Layout
 
 FIRST_PAGES = 8
@@ -64,39 +65,92 @@ class PageReader:
 
 
 class RecordBatch:
-    """Some rows of a scan; columns are gathered at first use.  ``rows`` are positions in the chunk (None = all of them)."""
+    """Some rows of a chunk; columns are gathered at first use.  ``rows`` are positions in the chunk (None = all of them).
 
-    __slots__ = ("_columns", "_rowids", "chunk", "count", "first_ordinal", "heap", "rows", "shape", "starts", "tables", "wishes")
+    A batch made by :meth:`take` looks to its ``parent`` for what that has already: shapes of segments, columns, rowids."""
 
-    def __init__(self, chunk: Chunk, starts: Any, shape: Any, tables: Any, wishes: list[FieldWish], first_ordinal: int, rows: Any = None) -> None:
+    __slots__ = ("_columns", "_heads", "_rowids", "_shaped", "chunk", "count", "first_ordinal", "parent", "positions", "rows", "shapes")
+
+    def __init__(self, chunk: Chunk, shapes: ShapeReader, first_ordinal: int, count: int) -> None:
         self.chunk = chunk
-        self.heap = chunk.heap
-        self.starts = starts
-        self.shape = shape
-        self.tables = tables
-        self.wishes = wishes
+        self.shapes = shapes
         self.first_ordinal = first_ordinal
-        self.rows = rows
-        self.count = len(starts)
+        self.count = count
+        self.rows: Any = None
+        self.parent: RecordBatch | None = None
+        self.positions: Any = None
         self._columns: dict[int, ColumnVector] = {}
         self._rowids: Any = None
+        self._heads: dict[int, tuple[Any, Any, Any]] = {}
+        self._shaped: dict[int, Shaped] = {}
 
     def column(self, number: int) -> ColumnVector:
         """The wish ``number`` for all rows of the batch; ROWID_WISH is the rowid."""
         found = self._columns.get(number)
         if found is None:
-            if number == ROWID_WISH:
+            if self.parent is not None and number in self.parent._columns:
+                found = self.parent._columns[number].take(self.positions)
+            elif number == ROWID_WISH:
                 found = ColumnVector(self.count, INTEGER, self.rowids())
             else:
-                wish = self.wishes[number]
-                found = gather(self.heap, self.starts, self.shape, self.tables[wish.field], wish)
+                wish = self.shapes.wishes[number]
+                segment, place = self.shapes.segment_of[wish.field]
+                shaped = self._segment(segment)
+                found = gather(self.chunk.heap, self._head(segment)[1], shaped.ids, shaped.tables[place], wish)
             self._columns[number] = found
         return found
 
+    def _head(self, number: int) -> tuple[Any, Any, Any]:
+        """For segment ``number`` of each row: (place in the header, place of its body, header bytes left or None)."""
+        found = self._heads.get(number)
+        if found is not None:
+            return found
+        parent = self.parent
+        if parent is not None and number in parent._heads:
+            head, body, left = parent._heads[number]
+            positions = self.positions
+            own_head = head.take(positions)
+            found = (own_head, own_head if body is head else body.take(positions), None if left is None else left.take(positions))
+        elif number == 0:
+            starts = self.chunk.starts if self.rows is None else self.chunk.starts.take(self.rows)
+            found = (starts, starts, None)
+        else:
+            head, body, left = self._head(number - 1)
+            before = self._segment(number - 1)
+            ids = before.ids
+            used = before.used.take(ids)
+            found = (head + used, body + before.end.take(ids), before.rest.take(ids) if left is None else left - used)
+        self._heads[number] = found
+        return found
+
+    def _segment(self, number: int) -> Shaped:
+        found = self._shaped.get(number)
+        if found is None:
+            parent = self.parent
+            if parent is not None and number in parent._shaped:
+                found = parent._shaped[number].take(self.positions)
+            else:
+                head, _, left = self._head(number)
+                found = self.shapes.segments[number].read(self.chunk.heap, head, left)
+            self._shaped[number] = found
+        return found
+
+    def end(self) -> Any:
+        """The offset behind the last segment's body, from the start of each record."""
+        last = len(self.shapes.segments) - 1
+        if last < 0:
+            return np.zeros(self.count, np.int64)
+        shaped = self._segment(last)
+        return self._head(last)[1] + shaped.end.take(shaped.ids) - self._head(0)[0]
+
     def rowids(self) -> Any:
         if self._rowids is None:
-            all_rowids = self.chunk.rowids()
-            self._rowids = all_rowids if self.rows is None else all_rowids.take(self.rows)
+            parent = self.parent
+            if parent is not None and parent._rowids is not None:
+                self._rowids = parent._rowids.take(self.positions)
+            else:
+                all_rowids = self.chunk.rowids()
+                self._rowids = all_rowids if self.rows is None else all_rowids.take(self.rows)
         return self._rowids
 
     def ordinals(self) -> Any:
@@ -106,13 +160,11 @@ class RecordBatch:
         return self.rows + self.first_ordinal
 
     def take(self, positions: Any) -> RecordBatch:
-        """The rows at ``positions``, with what was gathered already."""
-        rows = positions if self.rows is None else self.rows.take(positions)
-        out = RecordBatch(self.chunk, self.starts.take(positions), self.shape.take(positions), self.tables, self.wishes, self.first_ordinal, rows)
-        for number, vector in self._columns.items():
-            out._columns[number] = vector.take(positions)
-        if self._rowids is not None:
-            out._rowids = self._rowids.take(positions)
+        """The rows at ``positions``."""
+        out = RecordBatch(self.chunk, self.shapes, self.first_ordinal, len(positions))
+        out.rows = positions if self.rows is None else self.rows.take(positions)
+        out.parent = self
+        out.positions = positions
         return out
 
 
@@ -122,12 +174,14 @@ def _batches(reader: PageReader, chunks: Iterator[Chunk], wishes: list[FieldWish
     for chunk in chunks:
         if chunk.spilled is not None and len(chunk.spilled):
             _assemble_headers(reader, chunk)
-        shape, tables, end = shapes.shapes(chunk.heap, chunk.starts)
+        if shapes.needs_planning():
+            shapes = shapes.planned(chunk.heap, chunk.starts)
         if chunk.spilled is not None and len(chunk.spilled):
-            beyond = np.flatnonzero(end.take(shape.take(chunk.spilled)) > chunk.spilled_local)
+            batch = RecordBatch(chunk, shapes, ordinal, len(chunk.starts))
+            beyond = np.flatnonzero(batch.take(chunk.spilled).end() > chunk.spilled_local)
             if len(beyond):
                 chunk.assemble(beyond, reader.read_overflow)
-        yield RecordBatch(chunk, chunk.starts, shape, tables, wishes, ordinal)
+        yield RecordBatch(chunk, shapes, ordinal, len(chunk.starts))
         ordinal += len(chunk.starts)
 
 

@@ -1,21 +1,25 @@
 """From record starts to columns: header shapes, and one gather per wanted column.
 
-Rows of a table share few *header shapes*.  The first bytes of each record header, up to the last wanted field, are taken as one, two or more
-64-bit words and looked up in a :class:`KeyTable`; what comes back is a *shape id*.  Everything about a field is a small table by shape id:
-``offset`` (from the record start), ``code`` (what kind of value), ``length``, ``shift``, ``value`` (of the body-less types 0, 8 and 9)::
+Rows of a table share few *header shapes*.  The header is read in *segments* of some seven fields: the bytes of a segment are one 64-bit word,
+looked up in a :class:`KeyTable`; what comes back is a *shape id*.  Everything about a field is a small table by shape id: ``offset`` (from the
+segment's body), ``code`` (what kind of value), ``length``; and so is where the next segment begins, in the header and in the body::
 
-    words = first bytes of the header, masked     -> shape id
-    place = start + offset[shape]
-    value = big_endian_8_bytes(place) >> shift[shape]          any integer width, sign included
+    record   | size | f0 f1 ... f6 | f7 ... f13 | ... | body of segment 0 | body of segment 1 ...
+               segment 0             segment 1
+    word   = header bytes of the segment, masked          -> shape id
+    place  = segment body + offset[shape]
+    value  = big_endian_8_bytes(place) >> shift[code]      any integer width, sign included
 
-New shapes are parsed for all new ones at once by :func:`walk_headers`, which reads headers field by field.  Where the prefix that was
-chosen from the first rows is too short for some record (a length that needs two bytes), its rows are walked one by one beside the table; where
-shapes explode (long texts before the wanted field) every row is walked and is its own shape.  Both look the same to the gather.
+A segment is looked at when one of its columns is asked for, and only for the rows that are left by then.  New shapes are parsed for all new
+ones at once by :func:`walk_fields`.  Rows whose segment has more bytes than were planned for (a length that needs two bytes) are walked one by
+one beside the table.  Where the shapes of a segment multiply (several texts of any length), the next chunk uses shorter segments, in the end
+one field each.
 
 Invariants:
 
 1. Shape ids are rows of the field tables; entry 0 is never used.
-2. A field beyond the end of a record has code MISSING and takes the column's default.
+2. A field beyond the end of a record has code MISSING and takes the column's default.  The word of a segment that the header ends in carries the
+   number of bytes left.
 3. A column of REAL affinity stores integral values as integers: they are turned back into doubles here, nowhere else.
 
 Follows "Record Format" of the file format.
@@ -52,9 +56,8 @@ _VALUES = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], np.int64)
 _TAGS = np.array([NULL, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER, REAL, INTEGER, INTEGER, NULL, NULL, BLOB, TEXT], np.uint8)
 _BODYLESS = np.array([True, False, False, False, False, False, False, False, True, True, True, True, False, False])
 _SAMPLE = 400
-_MAX_PREFIX = 64
-_MAX_SHAPES = 30_000
-_EXPLOSION = 3_000
+_MAX_SHAPES = 3_000
+_FIELDS_AT_MOST = 7
 
 
 class FieldWish:
@@ -100,40 +103,47 @@ class FieldTable:
 
 
 class Walk:
-    """Result of walking headers: per wanted field arrays over the rows; ``used`` header bytes up to the last wanted field, ``end`` the
-    offset behind the last wanted body."""
+    """Result of walking one segment of many headers: per field arrays over the rows; ``used`` header bytes, ``end`` bytes from the segment's
+    body to the next one's, ``rest`` header bytes behind the segment."""
 
-    __slots__ = ("codes", "end", "lengths", "offsets", "used")
+    __slots__ = ("codes", "end", "lengths", "offsets", "rest", "sizes", "used")
 
-    def __init__(self, count: int) -> None:
+    def __init__(self) -> None:
         self.offsets: list[Any] = []
         self.codes: list[Any] = []
         self.lengths: list[Any] = []
-        self.used = np.zeros(count, np.int64)
-        self.end = np.zeros(count, np.int64)
+        self.sizes: list[Any] = []                # header bytes of each field
+        self.used: Any = None
+        self.end: Any = None
+        self.rest: Any = None
 
 
-def walk_headers(heap: Any, starts: Any, fields: list[int]) -> Walk:
-    """Read the record headers field by field (``fields`` ascending), all rows at once."""
-    n = len(starts)
-    walk = Walk(n)
-    header = heap.take(starts).astype(np.int64)
-    at = starts + 1
-    if n and int(header.max()) > 127:
-        header, sizes = read_varints(heap, starts)
-        at = starts + sizes
-    if n and (int(header.min()) < 1 or int(header.max()) > 1 << 20):
-        raise Unreadable
-    behind = starts + header
-    body = header.copy()
-    wanted = set(fields)
-    for field in range(fields[-1] + 1 if fields else 0):
+def walk_fields(heap: Any, head: Any, left: Any, count: int) -> Walk:
+    """Read ``count`` fields of each header at ``head``; ``left`` header bytes remain there, None at the start of records."""
+    n = len(head)
+    walk = Walk()
+    at = head
+    if left is None:
+        size = heap.take(head).astype(np.int64)
+        step: Any = 1
+        if n and int(size.max()) > 127:
+            size, step = read_varints(heap, head)
+        if n and (int(size.min()) < 1 or int(size.max()) > 1 << 20):
+            raise Unreadable
+        at = head + step
+        behind = head + size
+        body = size
+    else:
+        behind = head + left
+        body = np.zeros(n, np.int64)
+    for _ in range(count):
         inside = at < behind
         all_inside = bool(inside.all())
-        serial = heap.take(at if all_inside else np.where(inside, at, starts)).astype(np.int64)
-        size: Any = 1
+        places = at if all_inside else np.where(inside, at, head)
+        serial = heap.take(places).astype(np.int64)
+        step = 1
         if n and int(serial.max()) > 127:
-            serial, size = read_varints(heap, at if all_inside else np.where(inside, at, starts))
+            serial, step = read_varints(heap, places)
             if int(serial.min()) < 0:
                 raise Unreadable
         code = np.where(serial < 12, serial, 12 + (serial & 1)).astype(np.uint8)
@@ -141,117 +151,143 @@ def walk_headers(heap: Any, starts: Any, fields: list[int]) -> Walk:
         if not all_inside:
             code[~inside] = MISSING
             length[~inside] = 0
-            size = np.where(inside, size, 0)
-        if field in wanted:
-            walk.offsets.append(body.copy())
-            walk.codes.append(code)
-            walk.lengths.append(length)
-        body += length
-        at = at + size
-        if field in wanted:
-            np.maximum(walk.end, body, out=walk.end)
-    np.subtract(at, starts, out=walk.used)
+            step = np.where(inside, step, 0)
+        walk.offsets.append(body)
+        walk.codes.append(code)
+        walk.lengths.append(length)
+        walk.sizes.append(step)
+        body = body + length
+        at = at + step
+    walk.used = at - head
+    walk.end = body
+    walk.rest = behind - at
     return walk
 
 
-class ShapeReader:
-    """Finds the shape of every record and keeps the field tables; one per scan."""
+class Segment:
+    """Fields ``first`` .. ``first + count - 1`` of the header, whose bytes are ``width`` at most; what is known of them by shape id."""
 
-    __slots__ = ("_end", "_is_exploded", "_keys", "_prefix", "_words", "fields", "ids_of_keys", "tables", "wishes")
+    __slots__ = ("_shape_of_key", "count", "end", "first", "keys", "rest", "tables", "used", "width")
 
-    def __init__(self, wishes: list[FieldWish]) -> None:
-        self.wishes = wishes
-        self.fields = sorted({wish.field for wish in wishes})
-        self.tables = {field: FieldTable() for field in self.fields}
-        self._prefix = 0
-        self._words = 0
-        self._keys: KeyTable | None = None
-        self.ids_of_keys = np.zeros(1, np.int64)      # key id -> shape id, or 0: prefix too short, walk the row
-        self._end = np.zeros(1, np.int64)
-        self._is_exploded = False
+    def __init__(self, first: int, count: int, width: int) -> None:
+        self.first = first
+        self.count = count
+        self.width = width
+        self.keys = KeyTable(1)
+        self.tables = [FieldTable() for _ in range(count)]
+        zero = np.zeros(1, np.int64)
+        self.used = zero
+        self.end = zero
+        self.rest = zero
+        self._shape_of_key: Any = None            # None: shape ids are key ids; else 0 = walk the row
 
-    # --- shapes ------------------------------------------------------------------------------------------------------------------
+    def read(self, heap: Any, head: Any, left: Any) -> Shaped:
+        """The shapes of the headers at ``head``."""
+        words = load_words(heap, head)
+        width = self.width
+        if left is not None and len(left) and int(left.min()) < width:
+            bytes_here = np.minimum(left, width)
+            words &= tail_mask(bytes_here)
+            words |= np.where(left < width, left + 1, 0).view(np.uint64) << np.uint64(56)
+        elif width < 8:
+            words &= tail_mask(width)
+        known = self.keys.count
+        ids = self.keys.add([words])
+        if self.keys.count > known:
+            self._learn(heap, head, left, ids, known)
+        if self._shape_of_key is not None:
+            ids = self._shape_of_key.take(ids)
+            long = np.flatnonzero(ids == 0)
+            if len(long):
+                return self._walk_beside(heap, head, left, ids, long)
+        return Shaped(ids, self.tables, self.used, self.end, self.rest)
 
-    def shapes(self, heap: Any, starts: Any) -> tuple[Any, dict[int, FieldTable], Any]:
-        """(shape id of each record, the field tables to use with them, offset behind the last wanted body by shape id)."""
-        if not len(starts):
-            return np.zeros(0, np.int64), self.tables, self._end
-        if self._keys is None and not self._is_exploded:
-            self._choose_prefix(heap, starts)
-        if self._is_exploded:
-            return self._walk_all(heap, starts)
-        keys = self._keys
-        assert keys is not None
-        known = keys.count
-        words = self._prefix_words(heap, starts)
-        ids = keys.add(words)
-        if keys.count > known:
-            self._learn(heap, starts, ids, known)
-            if (keys.count > _EXPLOSION and (keys.count - known) * 8 > len(starts)) or keys.count > _MAX_SHAPES:
-                self._is_exploded = True
-        shape = ids if self.ids_of_keys is None else self.ids_of_keys.take(ids)
-        if self.ids_of_keys is not None:
-            short = np.flatnonzero(shape == 0)
-            if len(short):
-                return self._walk_beside(heap, starts, shape, short)
-        return shape, self.tables, self._end
-
-    def _choose_prefix(self, heap: Any, starts: Any) -> None:
-        sample = starts[:_SAMPLE] if len(starts) <= 4 * _SAMPLE else starts[::len(starts) // _SAMPLE]
-        walk = walk_headers(heap, sample, self.fields)
-        used = int(walk.used.max())
-        if used > _MAX_PREFIX:
-            self._is_exploded = True
-            return
-        self._prefix = used
-        self._words = (used + 7) // 8
-        self._keys = KeyTable(self._words)
-        self.ids_of_keys = None
-
-    def _prefix_words(self, heap: Any, starts: Any) -> list[Any]:
-        words = []
-        for number in range(self._words):
-            word = load_words(heap, starts + 8 * number if number else starts)
-            left = self._prefix - 8 * number
-            if left < 8:
-                word &= tail_mask(left)
-            words.append(word)
-        return words
-
-    def _learn(self, heap: Any, starts: Any, ids: Any, known: int) -> None:
+    def _learn(self, heap: Any, head: Any, left: Any, ids: Any, known: int) -> None:
         """Parse the shapes of the new keys from the first row of each."""
-        assert self._keys is not None
-        count = self._keys.count - known
+        count = self.keys.count - known
         is_new = np.flatnonzero(ids > known)
         first = np.zeros(count, np.int64)
         first[ids.take(is_new)[::-1] - known - 1] = is_new[::-1]
-        walk = walk_headers(heap, starts.take(first), self.fields)
-        short = walk.used > self._prefix
-        if self.ids_of_keys is None and short.any():
-            self.ids_of_keys = np.arange(known + 1, dtype=np.int64)
-        for number, field in enumerate(self.fields):
-            table = self.tables[field].extended(walk.offsets[number], walk.codes[number], walk.lengths[number])
-            self.tables[field] = table
-        self._end = np.concatenate([self._end, walk.end])
-        if self.ids_of_keys is not None:
-            new_ids = np.arange(known + 1, known + 1 + count, dtype=np.int64)
-            self.ids_of_keys = np.concatenate([self.ids_of_keys, np.where(short, 0, new_ids)])
+        walk = walk_fields(heap, head.take(first), None if left is None else left.take(first), self.count)
+        is_long = walk.used > self.width
+        if self._shape_of_key is None and is_long.any():
+            self._shape_of_key = np.arange(known + 1, dtype=np.int64)
+        if self._shape_of_key is not None:
+            fresh = np.arange(known + 1, known + 1 + count, dtype=np.int64)
+            self._shape_of_key = np.concatenate([self._shape_of_key, np.where(is_long, 0, fresh)])
+        self.tables, self.used, self.end, self.rest = self._extended(walk)
 
-    def _walk_all(self, heap: Any, starts: Any) -> tuple[Any, dict[int, FieldTable], Any]:
-        walk = walk_headers(heap, starts, self.fields)
-        zero = np.zeros(1, np.int64)
-        tables = {field: FieldTable().extended(walk.offsets[number], walk.codes[number], walk.lengths[number])
-                  for number, field in enumerate(self.fields)}
-        return np.arange(1, len(starts) + 1, dtype=np.int64), tables, np.concatenate([zero, walk.end])
+    def _extended(self, walk: Walk) -> tuple[list[FieldTable], Any, Any, Any]:
+        tables = [table.extended(walk.offsets[number], walk.codes[number], walk.lengths[number]) for number, table in enumerate(self.tables)]
+        return (tables, np.concatenate([self.used, walk.used]), np.concatenate([self.end, walk.end]), np.concatenate([self.rest, walk.rest]))
 
-    def _walk_beside(self, heap: Any, starts: Any, shape: Any, short: Any) -> tuple[Any, dict[int, FieldTable], Any]:
-        """Rows whose header is longer than the prefix become shapes of their own, for this chunk only."""
-        walk = walk_headers(heap, starts.take(short), self.fields)
-        shape = shape.copy()
-        shape[short] = np.arange(len(self._end), len(self._end) + len(short), dtype=np.int64)
-        tables = {field: self.tables[field].extended(walk.offsets[number], walk.codes[number], walk.lengths[number])
-                  for number, field in enumerate(self.fields)}
-        return shape, tables, np.concatenate([self._end, walk.end])
+    def _walk_beside(self, heap: Any, head: Any, left: Any, ids: Any, long: Any) -> Shaped:
+        """Rows with more header bytes than planned become shapes of their own, for this chunk only."""
+        walk = walk_fields(heap, head.take(long), None if left is None else left.take(long), self.count)
+        ids = ids.copy()
+        ids[long] = np.arange(len(self.used), len(self.used) + len(long), dtype=np.int64)
+        return Shaped(ids, *self._extended(walk))
+
+
+class Shaped:
+    """Shape ids of some rows for one segment, with the tables that they index."""
+
+    __slots__ = ("end", "ids", "rest", "tables", "used")
+
+    def __init__(self, ids: Any, tables: list[FieldTable], used: Any, end: Any, rest: Any) -> None:
+        self.ids = ids
+        self.tables = tables
+        self.used = used
+        self.end = end
+        self.rest = rest
+
+    def take(self, positions: Any) -> Shaped:
+        return Shaped(self.ids.take(positions), self.tables, self.used, self.end, self.rest)
+
+
+class ShapeReader:
+    """The segments of one scan, planned from its first rows.  ``segment_of`` maps a field to (segment number, place in it)."""
+
+    __slots__ = ("_limit", "last", "segment_of", "segments", "wishes")
+
+    def __init__(self, wishes: list[FieldWish]) -> None:
+        self.wishes = wishes
+        self.last = max((wish.field for wish in wishes), default=-1)
+        self.segments: list[Segment] = []
+        self.segment_of: dict[int, tuple[int, int]] = {}
+        self._limit = _FIELDS_AT_MOST
+
+    def needs_planning(self) -> bool:
+        """Not planned yet, or shapes have multiplied in a segment that could be shorter."""
+        if not self.segments:
+            return self.last >= 0
+        return self._limit > 1 and any(segment.keys.count > _MAX_SHAPES for segment in self.segments)
+
+    def planned(self, heap: Any, starts: Any) -> ShapeReader:
+        """A reader whose segments fit the records at ``starts``; batches that were handed out keep the old one."""
+        if not len(starts):
+            return self
+        made = ShapeReader(self.wishes)
+        made._limit = max(1, self._limit // 2) if self.segments else self._limit
+        made._plan(heap, starts)
+        return made
+
+    def _plan(self, heap: Any, starts: Any) -> None:
+        sample = starts if len(starts) <= _SAMPLE else starts[::len(starts) // _SAMPLE]
+        walk = walk_fields(heap, sample, None, self.last + 1)
+        sizes = [step if type(step) is int else int(step.max()) for step in walk.sizes]
+        self.segments = []
+        self.segment_of = {}
+        width = 1 if int(heap.take(sample).max()) < 128 else 2
+        room = 8
+        first = 0
+        for field, size in enumerate([*sizes, 99]):
+            if field > first and (width + size > room or field - first >= self._limit or field > self.last):
+                for place in range(first, field):
+                    self.segment_of[place] = (len(self.segments), place - first)
+                self.segments.append(Segment(first, field - first, min(width, room)))
+                first, width, room = field, 0, 7
+            width += size
 
 
 # --- gathering -----------------------------------------------------------------------------------------------------------------------
