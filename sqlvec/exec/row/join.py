@@ -144,14 +144,7 @@ class AutomaticIndexLoop(RowLoop):
         if self.numbered:
             place = self.places.get(ROWID)
             if place is not None:
-                self.after = f"k{self.number} = r{self.number}[{place}]"
-
-    def decode(self, numbers: set[int]) -> None:
-        line = getattr(self, "after", None)
-        if line is not None:
-            self.pipeline.line(line)
-            self.after = None
-        super().decode(numbers)
+                self.pipeline.line(f"k{self.number} = r{self.number}[{place}]")
 
     def place(self, number: int) -> int:
         return self.places[number]
