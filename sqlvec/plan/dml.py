@@ -168,7 +168,11 @@ class Statement:
         node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or _may_read(statement.source, table))
         self.finish_node(node, statement, statement.table)
         node.is_plain = _is_plain(node)
-        node.is_atomic = node.is_plain and rows is not None and len(rows) == 1 and not _may_replace(node)
+        is_single = rows is not None and len(rows) == 1 and not triggers and node.returning is None
+        node.stores_one_row = is_single and not _may_replace(node) and not node.upserts
+        node.is_atomic = node.is_plain and node.stores_one_row
+        node.uses_frame = not node.is_atomic and (bool(triggers) or bool(node.upserts) or _may_abort(node, targets[-1] >= 0 or (
+            table.rowid_column >= 0 and targets[table.rowid_column] >= 0)))
         return node
 
     def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
@@ -240,6 +244,7 @@ class Statement:
         node.action = statement.or_action
         node.triggers = triggers
         node.one_pass = is_quiet and not joins and _is_update_one_pass(node, statement)
+        node.uses_frame = bool(triggers) or _may_abort(node, True)
         self.finish_node(node, statement, statement.table)
         return node
 
@@ -381,6 +386,18 @@ def _is_plain(node: Insert) -> bool:
 def _may_replace(node: Insert) -> bool:
     write = node.write
     return node.action == "REPLACE" or write.table.key_conflict == "REPLACE" or any(entry.action == "REPLACE" for entry in write.indexes)
+
+
+def _may_abort(node: Any, sets_rowid: bool) -> bool:
+    """May a constraint undo what the statement did so far?  Other errors don't count: without a frame they leave earlier changes of the statement."""
+    write = node.write
+    if write.table.kind != "table" or write.child_keys or write.parent_keys or (write.checks and node.action in (None, "ABORT", "REPLACE")):
+        return True
+    actions = [own for _, own in write.not_null]
+    actions += [entry.action for entry in write.indexes if entry.index.unique]
+    if sets_rowid and not write.table.without_rowid:
+        actions.append(write.table.key_conflict or "ABORT")
+    return any((node.action or own) in ("ABORT", "REPLACE") for own in actions)
 
 
 def _may_read(select: ast.Select | None, table: Table) -> bool:

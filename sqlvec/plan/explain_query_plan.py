@@ -125,7 +125,7 @@ class Printer:
         elif isinstance(base, physical.CountRows):
             index = base.index
             is_covered = index is not None and not index.is_table_tree
-            self.line(parent, f"SCAN {base.label} USING COVERING INDEX {index.name}" if is_covered else f"SCAN {base.label}")  # type: ignore[union-attr]
+            self.line(parent, f"SCAN {base.table.name}{f' USING COVERING INDEX {index.name}' if is_covered else ''}")  # type: ignore[union-attr]
         elif isinstance(base, physical.Values):
             count = len(base.tuples)
             self.line(parent, "SCAN CONSTANT ROW" if count == 1 else f"SCAN {count} CONSTANT ROWS")
@@ -231,10 +231,13 @@ class Printer:
 
     def _right_arm(self, arm: physical.Node, parent: int) -> None:
         """An arm that isn't the first: VALUES of several rows is a sub-query there."""
-        if isinstance(arm, physical.Values) and len(arm.tuples) > 1:
-            label = f"(subquery-{arm.number})"
-            self.query(arm, self.line(parent, f"CO-ROUTINE {label}"))
+        rows = arm.input if isinstance(arm, physical.Sort) else arm
+        if isinstance(rows, physical.Values) and len(rows.tuples) > 1:
+            label = f"(subquery-{rows.number})"
+            self.query(rows, self.line(parent, f"CO-ROUTINE {label}"))
             self.line(parent, f"SCAN {label}")
+            if rows is not arm:
+                self.line(parent, "USE TEMP B-TREE FOR ORDER BY")
         else:
             self.query(arm, parent)
 

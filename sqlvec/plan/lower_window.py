@@ -95,10 +95,19 @@ class WindowLowering:
         for group in groups:
             wanted += [*group[0].window.partition, *(term.expression for term in group[0].window.order)]
             for call in group:
-                wanted += [*call.arguments, *([call.condition] if call.condition is not None else [])]
+                if _sees_subtype(call):
+                    wanted += columns_read(call.arguments).values()
+                else:
+                    wanted += call.arguments
+                wanted += [call.condition] if call.condition is not None else []
         for expression in wanted:
             key = expression.key()
             if key in computed or isinstance(expression, (Literal, Parameter)):
+                continue
+            if isinstance(expression, Column) and key[1:] in available:
+                computed[key] = expression
+                expressions.append(expression)
+                columns.append(expression)
                 continue
             column = Column(source, len(expressions), "", expression.affinity, expression.collation)
             column.explicit = expression.explicit
@@ -119,7 +128,9 @@ class WindowLowering:
         calls = []
         added = []
         for number, call in enumerate(group):
-            arguments = tuple([computed.get(argument.key(), argument) for argument in call.arguments])
+            arguments = call.arguments
+            if not _sees_subtype(call):
+                arguments = tuple([computed.get(argument.key(), argument) for argument in arguments])
             condition = computed.get(call.condition.key(), call.condition) if call.condition is not None else None
             calls.append(WindowCall(call.function, arguments, window, condition, call.using, call.star))
             column = Column(source, number, call.function.name)
@@ -128,6 +139,11 @@ class WindowLowering:
         made = physical.WindowPass(node, window, tuple(calls), source, (*node.columns, *added))
         made.rows = node.rows
         return made
+
+
+def _sees_subtype(call: WindowCall) -> bool:
+    """Does the function look at the JSON subtype of its arguments?  They are computed when it is called then, not before the sort."""
+    return bool(getattr(call.function, "json_args", False))
 
 
 def sort_terms(window: Window) -> tuple[OrderTerm, ...]:

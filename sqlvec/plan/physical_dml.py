@@ -176,7 +176,7 @@ class UpsertClause:
 class WriteNode(Node):
     """What the writing nodes share.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("action", "compiled", "is_atomic", "returning", "triggers", "write")
+    __slots__ = ("action", "compiled", "is_atomic", "returning", "triggers", "uses_frame", "write")
 
     def __init__(self, write: TableWrite) -> None:
         super().__init__(())
@@ -184,7 +184,8 @@ class WriteNode(Node):
         self.action: str | None = None
         self.triggers = TriggerSet()
         self.returning: Returning | None = None
-        self.is_atomic = False                       # can fail only before it changes anything: needs no statement frame
+        self.is_atomic = False                       # one row is stored, or nothing has changed
+        self.uses_frame = True                       # an abort may have to undo earlier changes of the statement
         self.compiled: Any = None
 
 
@@ -192,7 +193,8 @@ class Insert(WriteNode):
     """INSERT.  Either ``rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
     ``targets``: per image position the place in the value row, or -1 for the default.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("buffered", "is_plain", "keeps_rowids", "rows", "runs", "source", "targets", "update_triggers", "upserts")
+    __slots__ = ("buffered", "is_plain", "keeps_rowids", "rows", "runs", "source", "stores_one_row", "targets", "update_triggers",
+                 "upserts")
 
     def __init__(self, write: TableWrite, rows: tuple[tuple[Expression, ...], ...] | None, source: Node | None, targets: tuple[int, ...]) -> None:
         super().__init__(write)
@@ -204,6 +206,7 @@ class Insert(WriteNode):
         self.buffered = False
         self.keeps_rowids = False                    # the source's last value is its rowid, kept if the table is empty
         self.is_plain = False                        # exec/dml/fast_insert.py may store its rows
+        self.stores_one_row = False                  # nothing but one row changes: foreign keys are checked before it is stored
         self.runs = 0                                # how often it ran: code is generated for what is run again
 
     def inputs(self) -> list[Node]:

@@ -232,7 +232,7 @@ def _settle_order(plan: JoinPlan, request: Request, order: Order, walk: Walk, mo
     if stands_in:
         if ordered == count:
             plan.distinct = "ordered"
-        return reverse, None
+        return 0, None                          # duplicates need only be adjacent: nothing runs backwards for that
     if ordered <= 0:
         ordered = 0
         last = loops[-1]

@@ -40,7 +40,9 @@ def analyse_or(clause: Clause, term: Term) -> None:
     if indexable:
         clause.has_or = True
         if len(disjuncts.terms) == 2:
-            _combine(clause, term, disjuncts.terms[0], disjuncts.terms[1])
+            for one in _parts(disjuncts.terms[0]):
+                for two in _parts(disjuncts.terms[1]):
+                    _combine(clause, term, one, two)
     if to_in:
         _change_to_in(clause, term, disjuncts, to_in)
 
@@ -56,6 +58,11 @@ def _and_group(clause: Clause, disjunct: Term) -> int:
         if term.operator & INDEXABLE:
             mask |= clause.scope.bits.get(term.source, 0)
     return mask
+
+
+def _parts(disjunct: Term) -> list[Term]:
+    """The terms of an AND-group, or the disjunct itself."""
+    return list(disjunct.clause.terms) if disjunct.clause is not None else [disjunct]
 
 
 def _combine(clause: Clause, term: Term, one: Term, two: Term) -> None:

@@ -10,7 +10,7 @@ from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import Candidates
 from sqlvec.plan.access.join_order import search
 from sqlvec.plan.access.paths import PathBuilder
-from sqlvec.plan.access.terms import Clause, Scope
+from sqlvec.plan.access.terms import NO_SOURCE, Clause, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,22 @@ def rest_path(block: Block, builder: PathBuilder, loop: Loop, loops: tuple[Loop,
     request = builder.candidates.request
     scope = Scope([item], request)
     clause = Clause(scope)
+    before = 0
+    for other in loops:
+        before |= other.bit
+        if other is loop:
+            break
     if not item.left_of_right:
         for condition in block.conditions:
-            if condition.outer_on is None and condition.inner_on is None and builder.scope.mask(condition.expression) == loop.bit:
+            if condition.outer_on is None and condition.inner_on is None and not builder.scope.mask(condition.expression) & ~before:
                 clause.split(condition.expression, None, None)
     left, right, label = item.left, item.right, item.left_of_right
     item.left = item.right = item.left_of_right = False
     try:
         clause.analyse()
+        for term in clause.terms:               # columns of the loops around are NULL here: such terms count for the cost only
+            if builder.scope.mask(term.expression) & ~loop.bit:
+                term.source = NO_SOURCE
         candidates = Candidates(clause, request, (), is_rest=True)
         candidates.add_item(0, 0)
         walk = search(candidates.loops, 1, request.outer_rows, None, 0, None)
