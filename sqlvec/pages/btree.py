@@ -135,7 +135,9 @@ class TableTree:
         raise errors.corrupt()
 
     def count_rows(self) -> int:
-        """Number of rows, from the page headers."""
+        """Number of rows, from the page headers; the schema table of an empty file has none."""
+        if not self.pager.page_count:
+            return 0
         return count_cells(self.pager, self.leaf_pages(), LEAF_TABLE)
 
     def leaf_pages(self) -> list[int]:
