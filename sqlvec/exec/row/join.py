@@ -13,10 +13,11 @@ from sqlvec.exec.row.subquery import convert
 from sqlvec.plan import physical
 from sqlvec.schema.objects import ROWID
 from sqlvec.values.compare import hash_key, sort_key
-from sqlvec.values.storage import BLOB, apply_affinity
+from sqlvec.values.storage import BLOB, REAL, apply_affinity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from sqlvec.exec.activation import Activation
@@ -34,7 +35,8 @@ class RowLoop(Loop):
         """Emit the ``for`` line over an iterable of tuples."""
         pipeline, number = self.pipeline, self.number
         pipeline.emitter.named("NULLS", NULLS)
-        self.numbered = ROWID in self.columns or self.unpack
+        stored = self.stored_rowid()
+        self.numbered = stored is None and (ROWID in self.columns or self.unpack)
         if self.numbered:
             rows = f"{pipeline.emitter.named('enumerate', enumerate)}({rows})"
         if self.nullable:
@@ -43,8 +45,14 @@ class RowLoop(Loop):
         pipeline.begin(f"for {f'k{number}, ' if self.numbered else ''}r{number} in {rows}:")
         self.loops = 1
         self.null_test = f"r{number} is NULLS"
-        if self.numbered:
+        if stored is not None:
+            pipeline.line(f"k{number} = r{number}[{stored}]")
+        if self.numbered or stored is not None:
             self.register(ROWID, f"k{number}")
+
+    def stored_rowid(self) -> int | None:
+        """Where the rows hold their rowid, if they do (otherwise their number stands for it)."""
+        return None
 
     def decode(self, numbers: set[int]) -> None:
         for number in sorted(numbers - self.decoded):
@@ -91,10 +99,14 @@ class QuerySource:
         self.materialized = path.materialized
         self.key = None if path.outer else ("query", path.slot)
         self.affinities = storing_affinities(path.plan)
+        if self.affinities is not None and not self.materialized:     # a REAL column reads as real even when it is only passed on
+            reals = tuple(REAL if affinity == REAL else None for affinity in self.affinities)
+            self.affinities = reals if any(reals) else None
 
     def __call__(self, activation: Activation, outer: tuple[Any, ...]) -> Any:
         if not self.materialized:
-            return self.program.rows(activation, outer)
+            rows = self.program.rows(activation, outer)
+            return rows if self.affinities is None else self._converted(rows, self.affinities)
         if self.key is None:
             return self._stored(activation, outer)
         rows = activation.slots.get(self.key)
@@ -106,8 +118,11 @@ class QuerySource:
         rows = self.program.rows(activation, outer)
         if self.affinities is None:
             return list(rows)
-        affinities = self.affinities
-        return [tuple([apply_affinity(value, affinity) for value, affinity in zip(row, affinities, strict=True)]) for row in rows]
+        return list(self._converted(rows, self.affinities))
+
+    def _converted(self, rows: Any, affinities: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
+            yield tuple([apply_affinity(value, affinity) for value, affinity in zip(row, affinities, strict=True)])
 
 
 class QueryScanLoop(RowLoop):
@@ -139,12 +154,8 @@ class AutomaticIndexLoop(RowLoop):
             rows = f"(() if {' or '.join(guards)} else {rows})"
         self.begin_rows(rows)
 
-    def begin_rows(self, rows: str) -> None:
-        super().begin_rows(rows)
-        if self.numbered:
-            place = self.places.get(ROWID)
-            if place is not None:
-                self.pipeline.line(f"k{self.number} = r{self.number}[{place}]")
+    def stored_rowid(self) -> int | None:
+        return self.places.get(ROWID)
 
     def place(self, number: int) -> int:
         return self.places[number]
