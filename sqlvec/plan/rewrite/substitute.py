@@ -168,8 +168,11 @@ class Copying:
         new.used = set(item.used)
         if item.arguments is not None:
             new.arguments = tuple([self.expression(argument) for argument in item.arguments])
-        if item.query is not None and (item.cte is None or item.is_correlated):
-            new.query = self.query(item.query)
+        if item.query is not None:
+            if item.cte is None or item.is_correlated or item.cte.materialized is False:
+                new.query = self.query(item.query)
+            else:
+                item.cte.references += 1            # the copy is one more use of the shared body
         if item.recursive is not None:
             new.recursive = self.queries.get(id(item.recursive), item.recursive)
         return new
