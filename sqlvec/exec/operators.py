@@ -50,9 +50,10 @@ class Compiler:
     """Compiles one program: ``outer_columns`` are the columns of its outer values; ``context`` a run context, of which only what belongs to the
     connection is read (collations, catalogs)."""
 
-    __slots__ = ("collations", "context", "outer_columns")
+    __slots__ = ("collations", "context", "keeps_json", "outer_columns")
 
-    def __init__(self, context: RunContext, outer_columns: tuple[Column, ...] = ()) -> None:
+    def __init__(self, context: RunContext, outer_columns: tuple[Column, ...] = (), keeps_json: bool = False) -> None:
+        self.keeps_json = keeps_json
         self.context = context
         self.collations = context.collations
         self.outer_columns = outer_columns

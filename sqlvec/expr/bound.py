@@ -405,6 +405,19 @@ class Collate(Expression):
         self.explicit = True
 
 
+class Plain(Expression):
+    """The value of ``operand`` without the JSON subtype: what a column of a merged sub-query stands for."""
+
+    __slots__ = ("operand",)
+    CHILD = ("operand",)
+
+    def __init__(self, operand: Expression) -> None:
+        self.operand = operand
+        self.affinity = operand.affinity
+        self.collation = operand.collation
+        self.explicit = operand.explicit
+
+
 class Call(Expression):
     """A scalar function.  ``function`` is the registry's entry; ``using`` the collation for functions that compare (min, max, nullif).
     LIKE, GLOB, REGEXP and MATCH are calls with ``operator`` set and the pattern as first argument; coalesce, ifnull, iif, nullif, likely ... are calls

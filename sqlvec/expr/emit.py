@@ -389,6 +389,17 @@ def is_total(node: Expression, depth: int = 6) -> bool:
     return all(is_total(part, depth - 1) for part in parts(node))
 
 
+_JSON_AGGREGATES = ("json_group_array", "json_group_object")       # names that output columns of an Aggregate have
+
+
+def result_of(subquery: Subquery, number: int) -> Expression | None:
+    """The expression of a result column of a planned sub-query, if its root is a projection (perhaps sorted or limited)."""
+    plan = subquery.plan
+    while plan is not None and not hasattr(plan, "expressions"):
+        plan = getattr(plan, "input", None)
+    return plan.expressions[number] if plan is not None and number < len(plan.expressions) else None
+
+
 def may_be_json(node: Expression) -> bool:
     """May the value carry the JSON subtype?"""
     for _ in range(64):
@@ -408,7 +419,15 @@ def may_be_json(node: Expression) -> bool:
         if name == "Case":
             branches = [*node.thens, *((node.otherwise,) if node.otherwise is not None else ())]  # type: ignore[attr-defined]
             return any(may_be_json(branch) for branch in branches)
-        if name == "Collate" or (name == "Unary" and node.operator == "+"):  # type: ignore[attr-defined]
+        if name == "ScalarSubquery":
+            inner = result_of(node.subquery, node.number)  # type: ignore[attr-defined]
+            if inner is None:
+                return False
+            node = inner
+            continue
+        if name == "Column":
+            return node.name in _JSON_AGGREGATES  # type: ignore[attr-defined]
+        if name == "Collate" or (name == "Unary" and node.operator == "+") or (name == "Cast" and node.target == storage.TEXT):  # type: ignore[attr-defined]
             node = node.operand  # type: ignore[attr-defined]
             continue
         return False
@@ -434,6 +453,10 @@ def emit_transparent(emitter: Emitter, node: bound.Collate) -> str:
     return emitter.value(node.operand)
 
 
+def emit_plain(emitter: Emitter, node: bound.Plain) -> str:
+    return emitter.result(node.operand)
+
+
 def emit_unary(emitter: Emitter, node: bound.Unary) -> str:
     operator = node.operator
     if operator == "+":
@@ -446,7 +469,7 @@ def emit_unary(emitter: Emitter, node: bound.Unary) -> str:
     if operator == "~":
         return f"{emitter.operation('bit_not')}({emitter.result(node.operand)})"
     kinds = kinds_of(node.operand)
-    if "t" in kinds:
+    if "t" in kinds or "b" in kinds:
         return f"{emitter.operation('not_')}({emitter.value(node.operand)})"
     if "n" not in kinds:
         return f"(0 if {emitter.truth(node.operand)} else 1)"
@@ -520,7 +543,8 @@ def emit_cast(emitter: Emitter, node: bound.Cast) -> str:
     name = {storage.BLOB: "cast_to_blob", storage.TEXT: "cast_to_text", storage.NUMERIC: "cast_to_numeric", storage.INTEGER: "cast_to_integer",
             storage.REAL: "cast_to_real"}[node.target]  # type: ignore[index]
     encoding = "" if emitter.encoding == text_module.UTF8 else f", {emitter.encoding}"
-    return f"{emitter.operation(name)}({emitter.result(node.operand)}{encoding})"
+    operand = emitter.value(node.operand) if node.target == storage.TEXT else emitter.result(node.operand)
+    return f"{emitter.operation(name)}({operand}{encoding})"
 
 
 def emit_case(emitter: Emitter, node: bound.Case) -> str:
@@ -576,7 +600,8 @@ def emit_call(emitter: Emitter, node: bound.Call) -> str:
             return _emit_coalesce(emitter, arguments)
     else:
         emitter.calls_user_code = True
-    texts = [emitter.value(argument) if function.json_args else emitter.result(argument) for argument in arguments]
+    keeps = function.json_args or name in ("min", "max", "nullif")
+    texts = [emitter.value(argument) if keeps else emitter.result(argument) for argument in arguments]
     if function.context:
         texts.insert(0, emitter.function_context())
     elif function.uses_collation:
@@ -681,6 +706,7 @@ VALUE: dict[str, Callable[..., str]] = {
     "Parameter": emit_parameter,
     "Column": emit_column,
     "Collate": emit_transparent,
+    "Plain": emit_plain,
     "Unary": emit_unary,
     "Binary": emit_binary,
     "Cast": emit_cast,

@@ -188,8 +188,7 @@ class Accumulator:
             return f"{emitter.named('average', average)}({names[0]}, {names[1]})"
         if self.kind == "sum":
             return f"{emitter.named('sum_value', sum_value)}({names[0]}, {names[1]}, {names[2]}, {names[3]})"
-        value = f"{names[0]}.value()"
-        return f"{emitter.operation('plain')}({value})" if self.call.function.json_result else value
+        return f"{names[0]}.value()"
 
 
 def average(total: float, count: int) -> float | None:

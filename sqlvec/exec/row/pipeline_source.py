@@ -92,7 +92,8 @@ class Sink:
         emitter = pipeline.emitter
         for expression in self.expressions:
             emitter.cut(expression)
-        pipeline.line("yield (" + "".join(f"{emitter.result(expression)}, " for expression in self.expressions) + ")")
+        emit = emitter.value if pipeline.compiler.keeps_json else emitter.result
+        pipeline.line("yield (" + "".join(f"{emit(expression)}, " for expression in self.expressions) + ")")
 
     def finish(self, pipeline: Pipeline) -> None:
         """Emit lines after the loops."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def row_evaluator(subquery: Subquery) -> Any:
     """The first row, or a row of NULLs."""
-    program = program_of(subquery.plan, subquery.outer)
+    program = program_of(subquery.plan, subquery.outer, True)
     nulls = (None,) * max(1, len(subquery.plan.columns))
     is_correlated = bool(subquery.outer)
 

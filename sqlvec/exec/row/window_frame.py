@@ -108,11 +108,13 @@ class Bounds:
         return found
 
     def _range(self, kind: str, offset: Any, values: list[Any], peers: Peers, is_end: bool) -> list[int]:
-        """Positions by value distance; rows without a numeric value see their peers only."""
+        """Positions by value distance; rows without a numeric value see their peers only.
+
+        The distance is added to the side that comes first in the order, as in the original: that decides what happens at the limits of integers."""
         term = self.term
         assert term is not None
-        sign = -1 if term.descending else 1
-        grows = (kind == "FOLLOWING") is not term.descending
+        move = subtract if term.descending else add
+        precedes = kind == "PRECEDING"
         found: list[int] = []
         position = 0
         count = peers.count
@@ -121,19 +123,26 @@ class Bounds:
             if value is None or type(value) in (str, bytes):
                 found.append(peers.end(row) if is_end else peers.first(row))
                 continue
-            target = add(value, offset) if grows else subtract(value, offset)
-            while position < count and self._is_before(values[position], target, sign, is_end):
+            target = value if precedes else move(value, offset)
+            while position < count:
+                candidate = values[position]
+                if precedes and type(candidate) in (int, float):
+                    candidate = move(candidate, offset)
+                if not self._is_before(candidate, target, is_end):
+                    break
                 position += 1
             found.append(position)
         return found
 
-    def _is_before(self, value: Any, target: Any, sign: int, is_end: bool) -> bool:
+    def _is_before(self, value: Any, target: Any, is_end: bool) -> bool:
         """Is a row with this value in front of the wanted position?"""
         term = self.term
         assert term is not None
         if value is None:
-            return not term.descending if not term.null_is_greatest else term.descending
-        order = compare(value, target, term.collation) * sign
+            return term.descending is term.null_is_greatest
+        order = compare(value, target, term.collation)
+        if term.descending:
+            order = -order
         return order < 0 or (is_end and order == 0)
 
 

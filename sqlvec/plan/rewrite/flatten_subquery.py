@@ -11,7 +11,8 @@ Follows "Subquery Flattening" in "The SQLite Query Optimizer Overview" of the ma
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm
+from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm, Plain
+from sqlvec.expr.emit import may_be_json
 from sqlvec.plan.logical import Block, Compound, FromItem, Query
 from sqlvec.plan.reads import block_expressions, columns_read
 from sqlvec.plan.rewrite.substitute import Copying, replace_in_query
@@ -103,7 +104,9 @@ def _merge(block: Block, item: FromItem, query: Block) -> None:
 
 
 def _as_column(result: Expression, node: Column) -> Expression:
-    """The result expression as what the column was: affinity and collation are those that comparisons have been bound with."""
+    """The result expression as what the column was: affinity and collation are those that comparisons have been bound with, a JSON subtype is lost."""
+    if may_be_json(result):
+        result = Plain(result)
     if type(result) is Column or (result.affinity == node.affinity and result.collation == node.collation):
         return result
     new = result.copy()
