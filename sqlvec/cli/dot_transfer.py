@@ -224,7 +224,9 @@ def reset_output(shell: Shell) -> None:
     shell.out = Output(1)
     if edited is not None:
         shell.edited = None
-        resolve("subprocess:call")([os.environ.get("VISUAL") or os.environ.get("EDITOR") or "xdg-open", edited])
+        command = f"xdg-open {edited}"
+        if os.system(command):
+            shell.complain(f"Failed: [{command}]\n")
 
 
 def end_once(shell: Shell) -> None:
@@ -344,13 +346,15 @@ def _clone_object(shell: Shell, target: Session, name: str, sql: str, has_rows: 
 
 def is_readonly(session: Session, number: int) -> bool:
     """Whether a database of a session cannot be written."""
-    return bool(getattr(session.databases[number].pager, "is_readonly", False))
+    return session.databases[number].is_open and bool(session.databases[number].pager.read_only)
 
 
 def transaction_state(session: Session, number: int) -> str:
     """What ``.databases`` shows of an open transaction."""
-    pager = session.databases[number].pager
-    if getattr(pager, "is_writing", False):
+    database = session.databases[number]
+    if not database.is_open:
+        return ""
+    if database.pager.in_write:
         return " write-txn"
-    return " read-txn" if getattr(pager, "is_reading", False) else ""
+    return " read-txn" if database.pager.in_read else ""
 

@@ -4,6 +4,7 @@ Nothing is made here: functions and modules are known by ``"module:attribute"`` 
 """
 from __future__ import annotations
 
+from sqlvec.functions.registry import ScalarFunction
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 def prepare_session(shell: Shell, session: Session) -> None:
     """Register the shell's own functions, modules and collations."""
+    for arity in (1, 2):
+        session.functions.define(ScalarFunction("load_extension", arity, arity, "sqlvec.cli.shell_functions:load_extension", 0, may_raise=True))
     session.functions.extra_table = "sqlvec.cli.function_table:ROWS"
     session.modules.register("generate_series", "sqlvec.vtab.series:SeriesModule")
     session.modules.register("fsdir", "sqlvec.cli.fsdir:FsdirModule")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from sqlvec.cli.dot_commands import ArgumentError, integer
+from sqlvec.cli.modes import tcl_text
 from sqlvec.cli.output import decode
 from sqlvec.errors import SqlError
 from sqlvec.resolve import resolve
@@ -159,11 +160,11 @@ def _parse_options(shell: Shell, words: list[str]) -> _Options | None:
         elif name == "-csv":
             options.column, options.row, options.use_output_mode = ",", "\n", False
         else:
-            shell.out.write(f'ERROR: unknown option: "{word}".  Usage:\n')
+            shell.out.write(f'ERROR: unknown option: "{name}".  Usage:\n')
             resolve("sqlvec.cli.help:print_topic")(shell, "import")
             return None
     if not options.table:
-        shell.complain(f"ERROR: missing {'TABLE' if options.file else 'FILE'} argument. Usage:\n")
+        shell.out.write(f"ERROR: missing {'TABLE' if options.file else 'FILE'} argument. Usage:\n")
         resolve("sqlvec.cli.help:print_topic")(shell, "import")
         return None
     return options
@@ -212,6 +213,8 @@ def import_file(shell: Shell, words: list[str]) -> int:
     if options.use_output_mode:
         _separators(shell, options)
     data, name = _read_input(options.file)
+    if options.verbose:
+        shell.out.write(f"Column separator {tcl_text(options.column)}, row separator {tcl_text(options.row)}\n")
     if data.startswith(b"\xef\xbb\xbf") and not options.ascii:
         data = data[3:]
     reader = _Reader(shell, decode(data), name, options.column, options.row)

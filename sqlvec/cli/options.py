@@ -6,7 +6,6 @@ no options, and the ``-cmd`` commands in order.
 """
 from __future__ import annotations
 
-from sqlvec.cli.dot_commands import unescape
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -81,9 +80,9 @@ def _apply_one(shell: Shell, name: str, value: str, commands: list[str]) -> int 
         shell.headers = False
         shell.headers_were_set = True
     elif name == "separator":
-        shell.column_separator = unescape(value)
+        shell.column_separator = value
     elif name == "newline":
-        shell.row_separator = unescape(value)
+        shell.row_separator = value
     elif name == "nullvalue":
         shell.null_value = value
     elif name == "echo":

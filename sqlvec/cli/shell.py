@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sqlvec.session.statement import Statement
 
 SPACES = " \t\n\r\f\x0b"
+RECURSION_LIMIT = 8000  # deep expressions and chains of views; the main thread's stack takes more
 EXIT = 2  # what a dot-command returns to end the shell; 1 is an error
 
 
@@ -127,18 +128,19 @@ class Shell:
                 raise
             except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as failure:
                 raise _defect(failure, "prepare", position) from failure
-            if statement is not None:
-                try:
-                    self.run_statement(session, statement)
-                except SqlError as error:
-                    if not getattr(error, "phase", ""):
-                        error.phase = "step"
-                    error.sql_start = position
-                    raise
-                except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as failure:
-                    raise _defect(failure, "step", position) from failure
-                finally:
-                    statement.close()
+            if statement is None:
+                return
+            try:
+                self.run_statement(session, statement)
+            except SqlError as error:
+                if not getattr(error, "phase", ""):
+                    error.phase = "step"
+                error.sql_start = position
+                raise
+            except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as failure:
+                raise _defect(failure, "step", position) from failure
+            finally:
+                statement.close()
             position = _skip(sql, end)
 
     def run_statement(self, session: Session, statement: Statement) -> None:
@@ -326,7 +328,7 @@ def _would_complete(scanner: Any) -> bool:
 
 def read_lines(shell: Shell, descriptor: int) -> Iterator[str]:
     """The lines of a file as they come, without line ends; what is printed so far goes out before a wait for input."""
-    rest = b""
+    rest = carried = b""
     while True:
         if descriptor == 0:
             shell.out.flush()
@@ -336,7 +338,14 @@ def read_lines(shell: Shell, descriptor: int) -> Iterator[str]:
         lines = (rest + block).split(b"\n")
         rest = lines.pop()
         for line in lines:
+            if carried or b"\0" in line:
+                # a NUL hides the rest of its line, the line end too
+                carried += line.partition(b"\0")[0]
+                if b"\0" in line:
+                    continue
+                line, carried = carried, b""
             yield decode(line[:-1] if line.endswith(b"\r") else line)
+    rest = carried + rest.partition(b"\0")[0]
     if rest:
         yield decode(rest)
 
@@ -381,6 +390,7 @@ def text_of(value: Any) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Run the shell with these arguments (without the program's name); the exit status."""
     arguments = sys.argv[1:] if argv is None else argv
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
     shell = Shell()
     try:
         return _main(shell, arguments)

@@ -35,6 +35,11 @@ def edit(value: Any, editor: Any = None) -> Any:
     return data if is_blob else resolve("sqlvec.cli.output:decode")(data)
 
 
+def load_extension(name: Any, entry_point: Any = None) -> None:
+    """There is no machine code to load: the error of a file that is not there."""
+    raise errors.plain(f"{name}.so: cannot open shared object file: No such file or directory")
+
+
 def usleep(microseconds: Any) -> int:
     count: int = resolve("sqlvec.values.arithmetic:cast_to_integer_operand")(microseconds)
     time.sleep(max(count, 0) / 1_000_000)

@@ -38,7 +38,7 @@ from sqlvec.parse.column_constraints import (
 )
 from sqlvec.parse.dml import trigger_statement
 from sqlvec.parse.expressions import SELECT_STARTS, expression, type_name
-from sqlvec.parse.select import order_terms, plain_columns, select
+from sqlvec.parse.select import COLUMN_LIMIT, order_terms, plain_columns, select
 from sqlvec.parse.token_stream import TokenStream
 
 _SPACES = " \t\n\r\f\x0b"
@@ -233,6 +233,8 @@ def _create_index(ts: TokenStream, unique: bool, start: int) -> CreateIndex:
     ts.depth += 9
     columns = order_terms(ts)
     ts.depth -= 9
+    if len(columns) > COLUMN_LIMIT:
+        raise errors.too_many_columns_in("index")
     ts.expect(")")
     where = None
     if ts.accept("WHERE"):

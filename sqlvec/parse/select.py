@@ -35,7 +35,7 @@ from sqlvec.parse.ast_select import (
     With,
 )
 from sqlvec.parse.expressions import SELECT_STARTS, expression, expression_list, filled_expression_list
-from sqlvec.parse.token_stream import IDS_KINDS, NAME_KINDS, TokenStream
+from sqlvec.parse.token_stream import IDS_KINDS, NAME_KINDS, STACK_LIMIT, TokenStream
 from sqlvec.resolve import resolve
 
 COMPOUND_LIMIT = 500
@@ -210,6 +210,8 @@ def with_clause(ts: TokenStream) -> With:
         if ts.kind not in SELECT_STARTS:
             ts.fail()
         ts.depth += 4
+        if ts.depth + 1 > STACK_LIMIT:
+            ts.overflow()
         query = select(ts)
         ts.depth -= 4
         ts.expect(")")
@@ -254,6 +256,8 @@ def plain_columns(ts: TokenStream) -> list[Name] | None:
 def _core(ts: TokenStream) -> SelectCore:
     start = ts.starts[ts.position]
     depth = ts.depth
+    if depth + 4 > STACK_LIMIT:
+        ts.overflow()
     ts.advance()
     distinct = False
     if ts.kind == "DISTINCT" or ts.kind == "ALL":
@@ -296,7 +300,7 @@ def _core(ts: TokenStream) -> SelectCore:
         windows = resolve("sqlvec.parse.windows:window_definitions")(ts)
     ts.depth = depth
     # by now a SELECT has nine symbols on the stack, ORDER BY and LIMIT (empty ones too) included
-    if depth + 9 > 99:
+    if depth + 9 > STACK_LIMIT:
         ts.overflow()
     ts.height = height
     return SelectCore(distinct, columns, from_, where, group_by, having, windows, (start, ts.ends[ts.position - 1]))
@@ -440,7 +444,7 @@ def _source(ts: TokenStream) -> TableName | SubqueryFrom | ParenthesisedJoin | l
             ts.expect(")")
             alias = ts.optional_alias()
             return SubqueryFrom(query, alias, (start, ts.end()))
-        if ts.depth + 5 > 99:
+        if ts.depth + 5 > STACK_LIMIT:
             ts.overflow()
         items = from_items(ts)
         ts.depth -= 2
