@@ -158,10 +158,7 @@ def _violations(call: PragmaCall, table: Table) -> list[tuple[Any, ...]]:
     schema = call.context.databases[table.database].name
     catalog = call.context.databases.catalog(table.database)
     rows: list[tuple[Any, ...]] = []
-    count = len(table.foreign_keys)
-    for position, key in enumerate(reversed(table.foreign_keys)):
-        number = position
-        assert count
+    for number, key in enumerate(table.foreign_keys):
         children = [f"c.{_quoted(table.columns[column].name)}" for column in key.columns]
         parent = catalog.find_table(key.parent)
         present = " AND ".join(f"{child} IS NOT NULL" for child in children)

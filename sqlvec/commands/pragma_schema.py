@@ -158,7 +158,7 @@ def foreign_key_list(call: PragmaCall) -> Rows:
     if table is None:
         return []
     rows: list[tuple[Any, ...]] = []
-    for number, key in enumerate(reversed(table.foreign_keys)):
+    for number, key in enumerate(table.foreign_keys):
         for position, column in enumerate(key.columns):
             target = key.parent_columns[position] if key.parent_columns else None
             rows.append((number, position, key.parent, table.columns[column].name, target, key.on_update, key.on_delete, "NONE"))

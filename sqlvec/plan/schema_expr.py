@@ -49,7 +49,7 @@ def bind_default(table: Table, number: int, binding: Binding) -> Expression | No
 def bind_checks(table: Table, source: int, binding: Binding) -> tuple[tuple[Expression, str], ...]:
     """CHECK constraints with the names that their failure shows."""
     scope = row_scope(binding, table, source, CHECKS)
-    return tuple((bind_expression(check.expression, scope), check.name or check.text) for check in table.checks)
+    return tuple((bind_expression(check.expression, scope), check.name or shown_text(check.text)) for check in table.checks)
 
 
 def bind_generated(table: Table, source: int, binding: Binding) -> tuple[tuple[int, Expression], ...]:
@@ -100,3 +100,21 @@ def check_index(index: Index, context: Any) -> None:
     binding = Binding(context)
     bind_index_expressions(index, 0, binding)
     bind_index_condition(index, 0, binding)
+
+
+def shown_text(text: str) -> str:
+    """The text of an unnamed CHECK as its failure shows it: one that begins with a quoted name is cut to that name."""
+    opening = text[:1]
+    if opening not in ('"', "'", "`", "["):
+        return text
+    closing = "]" if opening == "[" else opening
+    found = []
+    position = 1
+    while position < len(text):
+        if text[position] == closing:
+            if text[position + 1 : position + 2] != closing:
+                break
+            position += 1
+        found.append(text[position])
+        position += 1
+    return "".join(found)

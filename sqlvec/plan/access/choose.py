@@ -9,7 +9,7 @@ Follows "The SQLite Query Optimizer Overview" and "The Next-Generation Query Pla
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import Compare, InList, InSubquery, OrderTerm, without_fixed_columns
+from sqlvec.expr.bound import Compare, FixedColumn, InList, InSubquery, OrderTerm, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import (
     BIG_NULL,
@@ -301,6 +301,8 @@ def _add_implied(clause: Clause, builder: PathBuilder, loop: Loop, item: FromIte
         return
     for term in clause.terms:
         if term.virtual or term.used or not term.equivalent or not term.operator & EQUAL or term.source != item.source:
+            continue
+        if type(term.left) is FixedColumn:
             continue
         found = clause.find_best(item.source, term.column, ~builder.ready, EQUAL | IN)
         if found is None or found.used or found.virtual or found is term or found.left is None or term.left is None:
