@@ -103,7 +103,12 @@ class Transaction:
             raise errors.SqlError(errors.BUSY, "cannot commit transaction - SQL statements in progress")
         if self.deferred_violations > 0:
             raise errors.foreign_key_failed()
-        self._commit_files()
+        try:
+            self._commit_files()
+        except errors.SqlError as error:
+            if error.code != errors.BUSY and not self.autocommit:
+                self.rollback_all()
+            raise
         self.autocommit = True
         self._finish()
 

@@ -245,62 +245,65 @@ def commit(pager: Pager) -> None:
 
 
 def _finalise(pager: Pager) -> None:
-    """Make the journal cold, as the mode says."""
+    """Make the journal cold, as the mode says.  When that fails, the journal stays as it is, for a rollback."""
     journal = pager.journal
-    pager.journal = None
     if journal is None or journal.file is None:
+        pager.journal = None
         return
     file = journal.file
     mode = pager.mode
-    try:
-        if pager.exclusive_locking and mode == "delete":
-            mode = "persist"
-        if mode == "truncate":
-            file.truncate(0)
+    if pager.exclusive_locking and mode == "delete":
+        mode = "persist"
+    if mode == "truncate":
+        file.truncate(0)
+        if pager.synchronous > 1:
+            file.sync()
+    elif mode == "persist":
+        if journal.end or file.size():
+            file.write(0, bytes(28))
+            limit = pager.journal_size_limit
+            if 0 <= limit < file.size():
+                file.truncate(limit)
             if pager.synchronous > 1:
                 file.sync()
-        elif mode == "persist":
-            if journal.end or file.size():
-                file.write(0, bytes(28))
-                limit = pager.journal_size_limit
-                if 0 <= limit < file.size():
-                    file.truncate(limit)
-                if pager.synchronous > 1:
-                    file.sync()
-        else:
-            pager.vfs.delete(journal.path, sync_directory=pager.synchronous > 2)
-    finally:
-        file.close()
+    else:
+        pager.vfs.delete(journal.path, sync_directory=pager.synchronous > 2)
+    journal.close()
+    pager.journal = None
 
 
 # --- rollback and recovery ---------------------------------------------------------------------------------------------------------
 
 
 def rollback(pager: Pager) -> None:
-    """Undo the transaction; where the database file was already written, from the journal."""
+    """Undo the transaction; where the database file was already written, from the journal.
+
+    A failure here isn't reported: the journal stays hot, and the next reader replays it or says why it can't (J3).
+    """
     journal = pager.journal
-    if journal.database_changed:
-        try:
+    was_written = journal.database_changed
+    try:
+        if was_written:
             if journal.file is not None:
                 _replay(pager, journal.file)
             else:
                 _restore_from_memory(pager)
-            _finalise(pager)
-        finally:
-            if pager.journal is not None:
-                pager.journal.close()
-                pager.journal = None
+        _finalise(pager)
+    except errors.SqlError:
+        was_written = was_written or journal.end > 0
+    finally:
+        if pager.journal is not None:
+            pager.journal.close()
+            pager.journal = None
+        if was_written:
             pager.changed = {}
             pager.drop_cache()
             pager.page_count = 0
             pager.version_bytes = None
             pager.end_write()
-        return
-    try:
-        _finalise(pager)
-    finally:
-        pager.undo_changes()
-        pager.end_write()
+        else:
+            pager.undo_changes()
+            pager.end_write()
 
 
 def _restore_from_memory(pager: Pager) -> None:
@@ -416,7 +419,10 @@ def recover_if_hot(pager: Pager) -> bool:
 def _looks_hot(pager: Pager, path: str) -> bool:
     if pager.vfs.size(path) <= 0:
         return False
-    journal = pager.vfs.open(path, read_only=True)
+    try:
+        journal = pager.vfs.open(path, read_only=True)
+    except errors.SqlError:
+        raise errors.io_error() from None
     try:
         return journal.read(0, 1) not in (b"", b"\0")
     finally:

@@ -272,12 +272,13 @@ class Pager:
     def _validate_cache(self) -> None:
         assert self.file is not None
         head = self.file.read(0, 100)
-        if not head:
+        if len(head) <= 1:  # one byte counts as nothing
             if self.page_count:
                 self.drop_cache()
             self.page_count = 0
             self.version_bytes = None
             return
+        head = head.ljust(100, b"\0")
         version = head[24:40]
         size = self.file.size()
         if version == self.version_bytes and self.page_count:
@@ -285,7 +286,7 @@ class Pager:
         if self.version_bytes is not None:
             self.data_version += 1
         self.drop_cache()
-        if (len(head) == 100 and head[19] == 2) or self._has_log():
+        if head[19] == 2 or self._has_log():
             if not self.skip_log_once and not self.immutable:
                 self.reshape_from(head)
                 resolve("sqlvec.pages.wal:open_log")(self)
@@ -303,7 +304,7 @@ class Pager:
         if header.write_version > 2:
             self.read_only = True
         self.reshape(header.page_size, header.page_size - header.usable)
-        in_file = size // header.page_size
+        in_file = -(-size // header.page_size)
         count = get_field(head, "page_count")
         if count == 0 or get_field(head, "change_counter") != get_field(head, "version_valid_for"):
             count = in_file
@@ -316,7 +317,7 @@ class Pager:
         assert self.path is not None and self.file is not None
         if self.vfs.size(self.path + "-wal") < 0:
             return False
-        if self.file.size() == 0:
+        if self.file.size() <= 1:
             if not self.read_only:
                 self.vfs.delete(self.path + "-wal")
             return False
@@ -377,6 +378,8 @@ class Pager:
     def read_run(self, page_numbers: Sequence[int]) -> bytes:
         """The images of many pages, concatenated in the order asked for; neighbours in the file are read together."""
         cache = self.cache
+        if self.page_count == 0:
+            return b"".join([self.get(page_no) for page_no in page_numbers])
         if self.file is None:
             try:
                 return b"".join([cache[page_no] for page_no in page_numbers])
@@ -410,7 +413,7 @@ class Pager:
         """As :meth:`read_run`, into the caller's buffer; runs of neighbours go from the file to it without a copy."""
         size = self.page_size
         file = self.file
-        if file is None or self.changed or self.wal is not None or min(page_numbers) < 1 or max(page_numbers) > self.page_count:
+        if file is None or self.page_count == 0 or self.changed or self.wal is not None or min(page_numbers) < 1 or max(page_numbers) > self.page_count:
             target[:] = self.read_run(page_numbers)
             return
         # Short gaps between the wanted pages (an index that grew along with its table) are read over: one system call for many runs.
@@ -771,7 +774,7 @@ class Pager:
         if self.in_write:
             self.rollback()
         if self.wal is not None:
-            self.wal.close()
+            self.wal.close_quietly()
             self.wal = None
         if self.journal is not None:
             self.journal.close()

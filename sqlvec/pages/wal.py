@@ -201,7 +201,7 @@ class Wal:
         pager.reshape(decoded.page_size, decoded.reserved)
         count = header.page_count if header.max_frame else 0
         if count == 0:
-            in_file = pager.file.size() // decoded.page_size
+            in_file = -(-pager.file.size() // decoded.page_size)
             count = get_field(head, "page_count")
             if count == 0 or get_field(head, "change_counter") != get_field(head, "version_valid_for"):
                 count = in_file
@@ -511,6 +511,14 @@ class Wal:
             pager.vfs.delete(self.path)
         if lock is not None:
             lock.unlock(SHARED if lock.level > SHARED else NONE)
+
+
+    def close_quietly(self) -> None:
+        """Leave at the end of the connection: what fails then is left to the next one."""
+        try:
+            self.close()
+        except errors.SqlError:
+            pass
 
 
 def open_log(pager: Pager) -> None:

@@ -137,7 +137,9 @@ class SharedIndex:
         if self.file.size() < (number + 1) * BLOCK:
             if not extend:
                 return None
-            self.file.truncate((number + 1) * BLOCK)
+            # written, not only sized: a full disk must show here and not when the mapping is touched
+            size = self.file.size()
+            self.file.write(size, bytes((number + 1) * BLOCK - size))
         make = resolve("mmap:mmap")
         access = resolve("mmap:ACCESS_READ" if self.file.read_only else "mmap:ACCESS_WRITE")
         while len(blocks) <= number:
