@@ -11,7 +11,7 @@ Follows "INSERT", "UPDATE", "DELETE" of the manual; facts: the order of errors.
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import Expression, Literal, Parameter
+from sqlvec.expr.bound import Call, Expression, Literal, Parameter
 from sqlvec.parse import ast
 from sqlvec.plan import query_plan, transfer
 from sqlvec.plan.expressions import bind_expression, bind_operand
@@ -169,10 +169,12 @@ class Statement:
         self.finish_node(node, statement, statement.table)
         node.is_plain = _is_plain(node)
         is_single = rows is not None and len(rows) == 1 and not triggers and node.returning is None
-        node.stores_one_row = is_single and not _may_replace(node) and not node.upserts
+        sets_rowid = targets[-1] >= 0 or (table.rowid_column >= 0 and targets[table.rowid_column] >= 0)
+        updates = any(clause.assignments is not None and (sets_rowid or not clause.on_rowid) for clause in node.upserts)
+        node.stores_one_row = is_single and not updates and not _may_replace(node)
         node.is_atomic = node.is_plain and node.stores_one_row
-        node.uses_frame = not node.is_atomic and (bool(triggers) or bool(node.upserts) or _may_abort(node, targets[-1] >= 0 or (
-            table.rowid_column >= 0 and targets[table.rowid_column] >= 0)))
+        node.may_abort = not node.is_atomic and _may_abort(node, sets_rowid, statement, binder.context.functions)
+        node.uses_frame = node.may_abort
         return node
 
     def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
@@ -244,7 +246,7 @@ class Statement:
         node.action = statement.or_action
         node.triggers = triggers
         node.one_pass = is_quiet and not joins and _is_update_one_pass(node, statement)
-        node.uses_frame = bool(triggers) or _may_abort(node, True)
+        node.may_abort = node.uses_frame = _may_abort(node, True, statement, binder.context.functions)
         self.finish_node(node, statement, statement.table)
         return node
 
@@ -283,6 +285,8 @@ class Statement:
         if statement.limit is not None and not joins:
             where = _limited(statement, table, columns)
         columns += [ast.ResultColumn(expr, None, "", _NOWHERE) for expr in extra]
+        if statement.limit is not None:             # INDEXED BY is for the query that picks the rows
+            name = ast.TableName(name.schema, name.name, name.alias, None, name.not_indexed, None, name.span)
         items = [ast.JoinItem(name, 0, None, None, name.span)]
         for item in getattr(statement, "from_", []):
             items.append(ast.JoinItem(item.source, item.join or ast.JOIN_COMMA, item.on, item.using, item.span))
@@ -317,6 +321,8 @@ class Statement:
             node.key_width = len(source.columns)
             node.one_pass = is_quiet and query_plan.is_one_pass_path(source) and not query_plan.has_correlated(source)
         node.triggers = triggers
+        node.may_abort = node.uses_frame = table.kind != "table" or bool(write.parent_keys) or _programs_may_abort(node) or _calls(
+            statement, write, binder.context.functions)
         self.finish_node(node, statement, statement.table)
         return node
 
@@ -388,16 +394,43 @@ def _may_replace(node: Insert) -> bool:
     return node.action == "REPLACE" or write.table.key_conflict == "REPLACE" or any(entry.action == "REPLACE" for entry in write.indexes)
 
 
-def _may_abort(node: Any, sets_rowid: bool) -> bool:
-    """May a constraint undo what the statement did so far?  Other errors don't count: without a frame they leave earlier changes of the statement."""
+def _may_abort(node: Any, sets_rowid: bool, statement: Any, functions: Any) -> bool:
+    """May a constraint or a function undo what the statement did so far?  Other errors don't count: without a frame they leave its earlier changes."""
     write = node.write
-    if write.table.kind != "table" or write.child_keys or write.parent_keys or (write.checks and node.action in (None, "ABORT", "REPLACE")):
+    if write.table.kind != "table" or write.child_keys or write.parent_keys or _programs_may_abort(node) or _calls(statement, write, functions):
         return True
-    actions = [own for _, own in write.not_null]
-    actions += [entry.action for entry in write.indexes if entry.index.unique]
+    upserts = getattr(node, "upserts", ())
+    if any(clause.assignments is not None for clause in upserts):
+        return True
+    action = "IGNORE" if upserts and upserts[0].matches_all else node.action
+    if write.checks and action in (None, "ABORT", "REPLACE"):
+        return True
+    if any((node.action or own) in ("ABORT", "REPLACE") for _, own in write.not_null):
+        return True
+    actions = [entry.action for entry in write.indexes if entry.index.unique]
     if sets_rowid and not write.table.without_rowid:
         actions.append(write.table.key_conflict or "ABORT")
-    return any((node.action or own) in ("ABORT", "REPLACE") for own in actions)
+    return any((action or own) in ("ABORT", "REPLACE") for own in actions)
+
+
+def _calls(statement: Any, write: TableWrite, functions: Any) -> bool:
+    """Is any scalar function called, in the statement or in what the table declares?"""
+    for part in resolve("sqlvec.parse.walk:descendants")(statement):
+        if isinstance(part, (ast.Like, ast.CurrentTime)):
+            return True
+        if isinstance(part, ast.FunctionCall):
+            function = functions.lookup(part.name.text, len(part.args))
+            if function is not None and not function.is_aggregate and not function.is_window:
+                return True
+    declared = [expression for expression, _ in write.checks] + [expression for _, expression in write.generated]
+    for entry in write.indexes:
+        declared += [*entry.expressions, *((entry.where,) if entry.where is not None else ())]
+    return any(isinstance(part, Call) for expression in declared for part in expression.walk())
+
+
+def _programs_may_abort(node: Any) -> bool:
+    sets = [node.triggers, getattr(node, "update_triggers", None), node.write.delete_programs if not isinstance(node, Delete) else None]
+    return any(program.may_abort for found in sets if found for program in (*found.before, *found.after))
 
 
 def _may_read(select: ast.Select | None, table: Table) -> bool:
@@ -448,9 +481,15 @@ def _limited(statement: Any, table: Table, columns: list[Any]) -> ast.Node:
 
 def _is_update_one_pass(node: Update, statement: ast.Update) -> bool:
     table = node.write.table
-    if node.action == "REPLACE" or any(entry.action == "REPLACE" for entry in node.write.indexes):
-        return False
     targets = {target for target, _ in node.assignments}
+    if node.action == "REPLACE" or (node.action is None and any(
+        entry.action == "REPLACE" and query_plan.index_reads(node.write, entry.index) & targets for entry in node.write.indexes
+    )):
+        return False
+    if statement.where is not None and any(
+        isinstance(part, (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)) for part in resolve("sqlvec.parse.walk:descendants")(statement.where)
+    ):
+        return False
     keys = {table.rowid_column, -1} if not table.without_rowid else set(table.primary_key)
     if targets & keys or not query_plan.is_one_pass_path(node.source):
         return False

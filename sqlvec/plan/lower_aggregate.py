@@ -107,7 +107,8 @@ class AggregateLowering:
         aggregate = physical.Aggregate(node, mode, self.keys, tuple([key.collation or "BINARY" for key in self.keys]), terms,
                                        tuple(block.aggregates), tuple(bare), self.extreme if bare else None, self.source, tuple(columns))
         aggregate.for_distinct = block.distinct_as_group
-        aggregate.distinct_ordered = plan is not None and plan.distinct != "unordered"
+        is_only = len(block.aggregates) == 1 and block.aggregates[0].distinct
+        aggregate.distinct_ordered = is_only and plan is not None and plan.distinct != "unordered"
         aggregate.rows = self.lowering.estimate(block, plan.rows if plan is not None else 0)
         above: physical.Node = aggregate
         if having is not None:

@@ -116,7 +116,7 @@ class Program:
 
     ``token`` identifies the trigger: a program whose token is running isn't entered again unless ``is_recursive``."""
 
-    __slots__ = ("columns", "compiled", "is_recursive", "name", "new_source", "old_source", "statements", "token", "when")
+    __slots__ = ("columns", "is_recursive", "may_abort", "name", "new_source", "old_source", "statements", "token", "when")
 
     def __init__(self, name: str, token: Any, old_source: int, new_source: int, columns: tuple[Column, ...]) -> None:
         self.name = name
@@ -127,7 +127,7 @@ class Program:
         self.when: Expression | None = None
         self.statements: list[Plan] = []
         self.is_recursive = False
-        self.compiled: Any = None
+        self.may_abort = False                 # has RAISE(ABORT), or a statement that a constraint may abort
 
 
 class TriggerSet:
@@ -176,7 +176,7 @@ class UpsertClause:
 class WriteNode(Node):
     """What the writing nodes share.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("action", "compiled", "is_atomic", "returning", "triggers", "uses_frame", "write")
+    __slots__ = ("action", "compiled", "is_atomic", "may_abort", "returning", "triggers", "uses_frame", "write")
 
     def __init__(self, write: TableWrite) -> None:
         super().__init__(())
@@ -185,6 +185,7 @@ class WriteNode(Node):
         self.triggers = TriggerSet()
         self.returning: Returning | None = None
         self.is_atomic = False                       # one row is stored, or nothing has changed
+        self.may_abort = True                        # by a constraint or RAISE
         self.uses_frame = True                       # an abort may have to undo earlier changes of the statement
         self.compiled: Any = None
 

@@ -7,6 +7,8 @@ Follows "CREATE TRIGGER" of the manual.
 """
 from __future__ import annotations
 
+from sqlvec.parse import ast
+from sqlvec.parse.walk import descendants
 from sqlvec.plan import schema_expr
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.physical_dml import Program
@@ -17,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sqlvec.parse import ast
     from sqlvec.plan.physical_dml import TableWrite
     from sqlvec.plan.write_set import WriteBinder
     from sqlvec.schema.objects import Table, Trigger
@@ -59,6 +60,9 @@ def trigger_program(binder: WriteBinder, trigger: Trigger, write: TableWrite) ->
     if statement.when is not None:
         program.when = bind_expression(statement.when, scope)
         resolve("sqlvec.plan.query_plan:lower_expressions")((program.when,), binding)
+    program.may_abort = any(isinstance(node, ast.Raise) and node.action == "ABORT" for node in descendants(statement))
     for part in statement.body:
-        program.statements.append(resolve("sqlvec.plan.dml:plan_part")(binder, part, scope))
+        plan = resolve("sqlvec.plan.dml:plan_part")(binder, part, scope)
+        program.statements.append(plan)
+        program.may_abort |= getattr(plan.root, "may_abort", False)
     return program

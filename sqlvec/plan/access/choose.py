@@ -177,7 +177,7 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     order = None
     if wanted:
         order = resolve("sqlvec.plan.access.ordering:Order")(clause, wanted)
-        limit = literal_limit(block.limit) if request.mode == "order" and not block.is_aggregate else None
+        limit = literal_limit(block.window_limit if block.windows else block.limit) if request.mode == "order" and not block.is_aggregate else None
         cost = resolve("sqlvec.plan.access.join_order:SortCost")(
             walk.rows + 1, len(wanted), limit, request.distinct is not None)
         for loop in candidates.loops:

@@ -32,13 +32,15 @@ def is_usable(candidates: Candidates, item: FromItem, index: Index) -> bool:
 def _is_implied(candidates: Candidates, item: FromItem, part: Expression) -> bool:
     if isinstance(part, IsNull) and isinstance(part.operand, Column) and part.operand.number >= 0 \
             and item.table.columns[part.operand.number].not_null is not None:  # type: ignore[union-attr]
-        return False                            # always true, hence nothing that a query could say
+        return any(isinstance(term.expression, Literal) and term.expression.value == 1 for term in candidates.clause.terms)   # always true
     is_outer = item.left or item.right
     for term in candidates.clause.terms:
         if term.outer_on is not None and term.outer_on != item.source:
             continue
         if is_outer and term.outer_on is None:
             continue
+        if term.like and term.left is not None and isinstance(part, IsNull) and part.negated and term.left.key() == strip(part.operand).key():
+            return True
         if not term.not_null and implies(term.expression, part):
             return True
     return False

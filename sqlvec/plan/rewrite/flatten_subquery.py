@@ -107,7 +107,7 @@ def _as_column(result: Expression, node: Column) -> Expression:
     """The result expression as what the column was: affinity and collation are those that comparisons have been bound with, a JSON subtype is lost."""
     if may_be_json(result):
         result = Plain(result)
-    if type(result) is Column or (result.affinity == node.affinity and result.collation == node.collation):
+    if type(result) is Column or (result.affinity == node.affinity and (result.collation or "BINARY") == (node.collation or "BINARY")):
         return result
     new = result.copy()
     new.affinity, new.collation = node.affinity, node.collation

@@ -60,6 +60,7 @@ class Rewriting:
             subquery.query = self.query(subquery.query)
             if getattr(subquery, "kind", "") == "EXISTS" and isinstance(subquery.query, Block):
                 subquery.query.order_by = ()
+                subquery.query.distinct = False
         self.done[id(original)] = query
         self.done[id(query)] = query
         return query
