@@ -60,8 +60,8 @@ COMMANDS: tuple[tuple[str, int, str], ...] = (
     ("open", 2, _TRANSFER + "open_file"),
     ("output", 1, _TRANSFER + "output"),
     ("parameter", 3, "sqlvec.cli.parameters:parameter"),
-    ("print", 1, _SETTINGS + "print_words"),
-    ("progress", 3, _TOOLS + "progress"),
+    ("print", 3, _SETTINGS + "print_words"),
+    ("progress", 1, _TOOLS + "progress"),
     ("prompt", 2, _SETTINGS + "prompt"),
     ("quit", 1, _TOOLS + "quit_shell"),
     ("read", 3, _TRANSFER + "read"),
@@ -132,7 +132,7 @@ def run(shell: Shell, line: str) -> int:
 
 def split(text: str) -> list[str]:
     """The words of a line: ``'...'`` taken as it is, ``"..."`` with backslash escapes."""
-    words = []
+    words: list[str] = []
     position = 0
     length = len(text)
     while True:

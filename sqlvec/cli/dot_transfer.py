@@ -336,6 +336,7 @@ def _clone_object(shell: Shell, target: Session, name: str, sql: str, has_rows: 
             if rows:
                 marks = ",".join("?" * len(rows[0]))
                 insert, _ = target.prepare(select.replace("SELECT * FROM", "INSERT OR IGNORE INTO", 1) + f" VALUES({marks})")
+                assert insert is not None
                 for row in rows:
                     insert.bind(row)
                     insert.step()

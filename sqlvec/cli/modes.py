@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from sqlvec.cli.shell import Shell
     from sqlvec.session.statement import Statement
 
+_CSV_QUOTED = frozenset([chr(code) for code in range(33)] + ['"', "'", "\x7f"])
+_MOST_LITERALS = 10_000
+_real_literals: dict[float, str] = {}
 _PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
@@ -58,7 +61,7 @@ def print_csv(shell: Shell, statement: Statement) -> None:
 
 def csv_text(text: str, separator: str) -> str:
     """A field, in quotes if it is empty or holds a blank, a quote, a non-ASCII byte, or the separator."""
-    if text and separator not in text and not any(char <= " " or char in "\"'" or char >= "\x7f" for char in text):
+    if text and separator not in text and text.isascii() and _CSV_QUOTED.isdisjoint(text):
         return text
     return '"' + text.replace('"', '""') + '"'
 
@@ -103,8 +106,15 @@ def quote_text(text: str) -> str:
 
 
 def real_literal(value: float) -> str:
-    """Twenty digits."""
-    return str(resolve("sqlvec.values.numeric_text:format_real_20")(value))
+    """Twenty digits; the conversion is slow, so the texts met are kept (not those of zeros, which are equal but differ)."""
+    found = _real_literals.get(value)
+    if found is None:
+        found = str(resolve("sqlvec.values.numeric_text:format_real_20")(value))
+        if value:
+            if len(_real_literals) >= _MOST_LITERALS:
+                _real_literals.clear()
+            _real_literals[value] = found
+    return found
 
 
 def print_insert(shell: Shell, statement: Statement) -> None:
@@ -172,14 +182,17 @@ def unused_marker(text: str, first: str, second: str) -> str:
 
 def print_json(shell: Shell, statement: Statement) -> None:
     write = shell.out.write
-    count = 0
+    names: list[str] = []
     try:
         for row in _rows(statement):
-            write("[{" if count == 0 else ",\n{")
-            count += 1
-            write(",".join(f"{json_text(name)}:{json_value(value)}" for name, value in zip(statement.names, row, strict=True)) + "}")
+            if names:
+                write(",\n{")
+            else:
+                write("[{")
+                names = [json_text(name) for name in statement.names]
+            write(",".join([f"{name}:{json_value(value)}" for name, value in zip(names, row, strict=True)]) + "}")
     finally:
-        if count:
+        if names:
             write("]\n")
 
 
@@ -199,6 +212,8 @@ def json_value(value: Any) -> str:
 
 def json_text(text: str, is_bytes: bool = False) -> str:
     """A JSON string; of a blob each byte is a character of its own, and what isn't printable is escaped."""
+    if not is_bytes and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     escapes = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     pieces = []
     for char in text:

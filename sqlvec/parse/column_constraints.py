@@ -115,7 +115,8 @@ def _null(ts: TokenStream, name: Name | None, start: int, column: Name, so_far: 
 def _not(ts: TokenStream, name: Name | None, start: int, column: Name, so_far: list[Node]) -> Node | None:
     """NOT NULL, or NOT DEFERRABLE."""
     if ts.kinds[ts.position + 1] == "DEFERRABLE":
-        return _deferrable(ts, name, start, column, so_far)
+        _deferrable(ts, name, start, column, so_far)
+        return None
     ts.advance()
     ts.expect("NULL")
     action = on_conflict(ts)
