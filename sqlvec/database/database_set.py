@@ -66,6 +66,7 @@ class DatabaseSet:
         self.busy: Any = None                      # busy callback handed to every pager
         self._databases: list[Database] = []
         self._catalogs: CatalogSet | None = None
+        self._layouts: dict[int, tuple[Any, ...]] = {}      # id(index) -> (index, collations generation, KeyLayout, pager)
         self.pager_options: dict[str, Any] = {}
 
     def __len__(self) -> int:
@@ -234,9 +235,18 @@ class DatabaseSet:
     # --- trees ----------------------------------------------------------------------------------------------------------------------
 
     def index_tree(self, index: Index) -> IndexTree:
-        """The tree of ``index`` with its collations bound."""
+        """The tree of ``index`` with its collations bound; the same object as long as its key order is the same, so that readers see writes."""
         pager = self._databases[index.table.database].pager
-        return pager.index_tree(index.root, resolve("sqlvec.database.key_binding:bind_layout")(index, self.collations, pager.encoding))
+        known = self._layouts.get(id(index))
+        if known is None or known[0] is not index or known[1] != self.collations.generation or known[3] is not pager:
+            layout = resolve("sqlvec.database.key_binding:bind_layout")(index, self.collations, pager.encoding)
+            tree = pager.trees.get(index.root)
+            if tree is not None and not tree.is_table and tree.layout.orders_like(layout):
+                layout = tree.layout
+            if len(self._layouts) > 1000:
+                self._layouts.clear()
+            known = self._layouts[id(index)] = (index, self.collations.generation, layout, pager)
+        return pager.index_tree(index.root, known[2])
 
     def close(self) -> None:
         for _, database in self.opened():

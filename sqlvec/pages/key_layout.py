@@ -107,6 +107,12 @@ class KeyLayout:
         self.is_plain = encoding == "utf-8" and not any(self.descending) and all(c is None for c in self.collations)
         self._projectors: dict[int, Callable[[bytes], tuple[Value, ...]]] = {}
 
+    def orders_like(self, other: KeyLayout) -> bool:
+        """Do both layouts order entries in the same way?"""
+        return (self.key_columns, self.descending, self.collations, self.encoding) == (
+            other.key_columns, other.descending, other.collations, other.encoding
+        )
+
     def project(self, payload: bytes, count: int) -> tuple[Value, ...]:
         """The first ``count`` fields of an entry."""
         found = self._projectors.get(count)
