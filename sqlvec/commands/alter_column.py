@@ -64,10 +64,8 @@ def add_column(context: CommandContext, statement: ast.AlterAddColumn, sql: str)
         raise errors.plain("Cannot add a PRIMARY KEY column")
     if "Unique" in kinds:
         raise errors.plain("Cannot add a UNIQUE column")
-    new_tree, _ = parse_statement(new_text)
-    new_table = table_from_ast(new_tree, number, table.root, new_text)  # type: ignore[arg-type]
+    new_table = _checked_table(context, table, new_text, "add column")
     _refuse_for_rows(context, table, new_table, kinds)
-    schema_expr.check_table(new_table, context.plan_context())
     schema_write.begin(context, number)
     key = table.name.lower()
     schema_write.change_rows(
@@ -93,7 +91,7 @@ def _refuse_for_rows(context: CommandContext, table: Table, new_table: Table, ki
             problem = "cannot add a STORED column"
     elif "ForeignKey" in kinds and context.settings.foreign_keys and (default is not None or not is_constant):
         problem = "Cannot add a REFERENCES column with non-NULL default value"
-    elif "NotNull" in kinds and column.default is not None and is_constant and default is None or "NotNull" in kinds and column.default is None:
+    elif ("NotNull" in kinds and column.default is not None and is_constant and default is None) or ("NotNull" in kinds and column.default is None):
         problem = "Cannot add a NOT NULL column with default value NULL"
     elif not is_constant:
         problem = "Cannot add a column with non-constant default"
@@ -129,10 +127,10 @@ def _check_rows(context: CommandContext, number: int, name: str) -> None:
         for function in checks:
             value = function(image)[0]
             if value is not None and not is_true(value):
-                raise errors.SqlError(errors.CONSTRAINT, "CHECK constraint failed")
+                raise errors.while_altering("CHECK constraint failed")
         for column, _ in write.not_null:
             if column in generated and image[column] is None:
-                raise errors.SqlError(errors.CONSTRAINT, "NOT NULL constraint failed")
+                raise errors.while_altering("NOT NULL constraint failed")
 
 
 # --- DROP COLUMN -------------------------------------------------------------------------------------------------------------------------
@@ -159,7 +157,7 @@ def drop_column(context: CommandContext, statement: ast.AlterDropColumn, sql: st
     text = table.sql or ""
     tree, _ = parse_statement(text)
     new_text = _without_column(text, tree, column)
-    new_table = _checked_table(context, table, new_text)
+    new_table = _checked_table(context, table, new_text, "drop column")
     _check_indexes(context, table, new_table)
     schema_write.begin(context, number)
     key = table.name.lower()
@@ -180,13 +178,13 @@ def _without_column(text: str, tree: Any, column: int) -> str:
     return text[:start] + text[columns_end(text, tree) :]
 
 
-def _checked_table(context: CommandContext, table: Table, text: str) -> Table:
+def _checked_table(context: CommandContext, table: Table, text: str, when: str) -> Table:
     try:
         tree, _ = parse_statement(text)
         made = table_from_ast(tree, table.database, table.root, text)  # type: ignore[arg-type]
         schema_expr.check_table(made, context.plan_context())
     except errors.SqlError as error:
-        raise errors.while_altering(f"error in table {table.name} after drop column: {error.message}") from None
+        raise errors.while_altering(f"error in table {table.name} after {when}: {error.message}") from None
     return made
 
 

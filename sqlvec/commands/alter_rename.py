@@ -101,7 +101,11 @@ def _change_temp(context: CommandContext, number: int, texts: dict[tuple[int, in
     if number == 1 or not context.databases[1].is_open:
         return
     temp = context.databases.catalog(1)
-    watching = {trigger.name.lower() for trigger in temp.triggers() if context.catalogs.database_of(trigger) == number and trigger.table_name.lower() == old_key}
+    watching = {
+        trigger.name.lower()
+        for trigger in temp.triggers()
+        if context.catalogs.database_of(trigger) == number and trigger.table_name.lower() == old_key
+    }
     if not watching and not any(database == 1 for database, _ in texts):
         return
     schema_write.begin(context, 1)

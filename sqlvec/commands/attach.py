@@ -80,7 +80,7 @@ def detach(context: CommandContext, statement: ast.Detach, sql: str) -> None:
     if number < 2:
         raise errors.plain(f"cannot detach database {databases[number].name}")
     pager = databases[number].pager
-    if pager.in_write or context.transaction.active_reads > 1 and pager.readers > 0:
+    if pager.in_write or (context.transaction.active_reads > 1 and pager.readers > 0):
         raise errors.plain(f"database {name} is locked")
     tables = context.session.virtual_tables
     for key in [key for key in tables if key[0] >= number]:

@@ -32,7 +32,10 @@ class CommandContext:
     """``nested_sql(sql, *parameters)`` runs a statement inside the current one and returns its rows; ``run_context()`` makes the RunContext of a plan;
     ``plan_context()`` the PlanContext for binding; ``session`` is for the commands that change the connection itself (ATTACH, VACUUM)."""
 
-    __slots__ = ("collations", "databases", "functions", "nested_sql", "parameters", "plan_context", "run_context", "session", "settings", "statement", "transaction")
+    __slots__ = (
+        "collations", "databases", "functions", "nested_sql", "parameters", "plan_context", "run_context", "session", "settings", "statement",
+        "transaction",
+    )
 
     def __init__(
         self,

@@ -109,9 +109,7 @@ def _create_as_select(context: CommandContext, statement: ast.CreateTable, numbe
     convert = [AFFINITY_FUNCTIONS[column.affinity] for column in table.columns]
     real = [position for position, column in enumerate(table.columns) if column.affinity == REAL]
     encoding, schema_format = pager.encoding, pager.header("schema_format")
-    rowid = 0
-    for row in context.execute(plan):
-        rowid += 1
+    for rowid, row in enumerate(context.execute(plan), 1):
         values = [function(value) for function, value in zip(convert, row, strict=True)]
         for position in real:
             if type(values[position]) is float:

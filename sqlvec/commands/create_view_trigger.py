@@ -87,7 +87,7 @@ def create_trigger(context: CommandContext, statement: ast.CreateTrigger, sql: s
             refuse_other_databases(context, part, number, "trigger", name)
     text = "CREATE TRIGGER " + sql[statement.name_start : statement.text_end]
     schema_write.begin(context, number)
-    row = schema_write.add_row(context, number, "trigger", name, table.name, 0, text)
+    row = schema_write.add_row(context, number, "trigger", name, statement.table.text, 0, text)
     schema_write.finish(context, number, extended_catalog(catalog, row))
 
 

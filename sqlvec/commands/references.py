@@ -10,6 +10,7 @@ Follows "ALTER TABLE" of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
+from sqlvec.commands import schema_write
 from sqlvec.functions.registry import ScalarFunction
 from sqlvec.parse import ast
 from sqlvec.parse.walk import descendants
@@ -64,7 +65,7 @@ class AnyFunctions:
 
     def lookup(self, name: str, nargs: int) -> Any:
         found = self._functions.lookup(name, nargs)
-        if found is None and not self._functions.knows(name):
+        if found is None:
             return ScalarFunction(name, -1, -1, _unknown)
         return found
 
@@ -78,6 +79,7 @@ def _listening(context: CommandContext, resolved: Resolved) -> Any:
     plan_context = context.plan_context()
     plan_context.on_resolve = resolved.note
     plan_context.authorize = None
+    plan_context.collation_exists = None
     plan_context.functions = AnyFunctions(plan_context.functions)
     return plan_context
 
@@ -121,15 +123,17 @@ def check_schema(context: CommandContext, number: int, when: str) -> None:
         if when:
             _check_declarations(context, number, when)
         return
-    for database in {number, 1}:
+    for database in sorted({number, 1}, key=lambda database: database == 1):
         if database == 1 and not context.databases[1].is_open:
             continue
         catalog = context.databases.catalog(database)
-        for table in catalog.tables():
-            if table.kind == "view":
-                _checked("view", table.name, when, lambda table=table: bind_view(context, table))
-        for trigger in catalog.triggers():
-            _checked("trigger", trigger.name, when, lambda trigger=trigger: bind_trigger(context, trigger))
+        for row in schema_write.rows(context, database):
+            if row[1] == "view":
+                table = catalog.find_table(row[2] or "")
+                _checked("view", row[2], when, lambda table=table: bind_view(context, table))
+            elif row[1] == "trigger":
+                trigger = catalog.find_trigger(row[2] or "")
+                _checked("trigger", row[2], when, lambda trigger=trigger: bind_trigger(context, trigger))
 
 
 def _check_declarations(context: CommandContext, number: int, when: str) -> None:
@@ -139,7 +143,7 @@ def _check_declarations(context: CommandContext, number: int, when: str) -> None
                 _checked("index", index.name, when, lambda index=index: schema_expr.check_index(index, context.plan_context()))
 
 
-def _checked(kind: str, name: str, when: str, bind: Callable[[], Any]) -> None:
+def _checked(kind: str, name: str | None, when: str, bind: Callable[[], Any]) -> None:
     try:
         bind()
     except errors.SqlError as error:
@@ -232,5 +236,6 @@ def replaced(sql: str, tokens: list[ast.Name], spell: Callable[[ast.Name], str])
     """The text with every token spelled anew."""
     by_span = {name.span: name for name in tokens}
     for start, end in sorted(by_span, reverse=True):
-        sql = sql[:start] + spell(by_span[start, end]) + sql[end:]
+        space = " " if sql[end : end + 1] == '"' else ""
+        sql = sql[:start] + spell(by_span[start, end]) + space + sql[end:]
     return sql

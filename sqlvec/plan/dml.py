@@ -170,11 +170,11 @@ class Statement:
         node.is_plain = _is_plain(node)
         is_single = rows is not None and len(rows) == 1 and not triggers and node.returning is None
         sets_rowid = targets[-1] >= 0 or (table.rowid_column >= 0 and targets[table.rowid_column] >= 0)
-        updates = any(clause.assignments is not None and (sets_rowid or not clause.on_rowid) for clause in node.upserts)
+        updates = any(_concerns_keys(write, clause) and (sets_rowid or not clause.on_rowid) for clause in node.upserts)
         node.stores_one_row = is_single and not updates and not _may_replace(node)
         node.is_atomic = node.is_plain and node.stores_one_row
         node.may_abort = not node.is_atomic and _may_abort(node, sets_rowid, statement, binder.context.functions)
-        node.uses_frame = node.may_abort
+        node.uses_frame = node.may_abort and not node.stores_one_row
         return node
 
     def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
@@ -273,9 +273,9 @@ class Statement:
 
     def _keys(self, statement: Any, table: Table, extra: list[ast.Node], kind: str, reads: set[int]) -> Any:
         """The plan that finds the rows to change: their keys, then ``extra`` values."""
-        name = statement.table
-        qualifier = name.alias if name.alias is not None else name.name
         schema = ast.Name(self.binder.context.catalogs.names[table.database], _NOWHERE, '"')
+        name = _in_schema(statement.table, schema)
+        qualifier = name.alias if name.alias is not None else name.name
         columns: list[Any] = [
             ast.ResultColumn(ast.ColumnRef(schema, qualifier, ast.Name(column, _NOWHERE, '"'), _NOWHERE), None, column, _NOWHERE)
             for column in key_columns(table)
@@ -283,14 +283,15 @@ class Statement:
         where = statement.where
         joins = bool(getattr(statement, "from_", None))
         if statement.limit is not None and not joins:
-            where = _limited(statement, table, columns)
+            where = _limited(statement, name, columns)
+        group_by = [column.expr for column in columns] if joins and statement.limit is not None else []
         columns += [ast.ResultColumn(expr, None, "", _NOWHERE) for expr in extra]
         if statement.limit is not None:             # INDEXED BY is for the query that picks the rows
             name = ast.TableName(name.schema, name.name, name.alias, None, name.not_indexed, None, name.span)
         items = [ast.JoinItem(name, 0, None, None, name.span)]
         for item in getattr(statement, "from_", []):
             items.append(ast.JoinItem(item.source, item.join or ast.JOIN_COMMA, item.on, item.using, item.span))
-        core = ast.SelectCore(False, columns, items, where, [], None, [], statement.span)
+        core = ast.SelectCore(False, columns, items, where, group_by, None, [], statement.span)
         self.binding.numbers[id(core)] = 0          # the scan itself isn't a SELECT
         select = ast.Select(None, core, [], None, None, statement.span)
         if joins:
@@ -410,7 +411,13 @@ def _may_abort(node: Any, sets_rowid: bool, statement: Any, functions: Any) -> b
     actions = [entry.action for entry in write.indexes if entry.index.unique]
     if sets_rowid and not write.table.without_rowid:
         actions.append(write.table.key_conflict or "ABORT")
-    return any((action or own) in ("ABORT", "REPLACE") for own in actions)
+    return any((action or own) == "ABORT" for own in actions)
+
+
+def _concerns_keys(write: TableWrite, clause: Any) -> bool:
+    """Does DO UPDATE set a column of a foreign key, on either side?"""
+    columns = {column for key in (*write.child_keys, *write.parent_keys) for column in key.columns}
+    return any(target in columns for target, _ in clause.assignments or ())
 
 
 def _calls(statement: Any, write: TableWrite, functions: Any) -> bool:
@@ -470,9 +477,14 @@ def _part(clause: ast.SetClause, place: int) -> ast.Node:
     return query_plan.column_of_select(expr, place, len(clause.names))
 
 
-def _limited(statement: Any, table: Table, columns: list[Any]) -> ast.Node:
+def _in_schema(name: ast.TableName, schema: ast.Name) -> ast.TableName:
+    """The target with its schema written, so that it is no common table expression."""
+    return ast.TableName(schema, name.name, name.alias, name.indexed_by, name.not_indexed, None, name.span)
+
+
+def _limited(statement: Any, name: ast.TableName, columns: list[Any]) -> ast.Node:
     """``key IN (SELECT key ... ORDER BY ... LIMIT ...)``"""
-    core = ast.SelectCore(False, columns, [ast.JoinItem(statement.table, 0, None, None, statement.span)], statement.where, [], None, [], statement.span)
+    core = ast.SelectCore(False, columns, [ast.JoinItem(name, 0, None, None, statement.span)], statement.where, [], None, [], statement.span)
     select = ast.Select(None, core, statement.order_by, statement.limit, statement.offset, statement.span)
     keys = [column.expr for column in columns]
     operand = keys[0] if len(keys) == 1 else ast.RowValue(keys, _NOWHERE)

@@ -60,11 +60,13 @@ def add_foreign_keys(binder: WriteBinder, write: TableWrite) -> None:
 
 def check_keys(write: TableWrite, assigned: set[int] | None) -> None:
     """Raise what is wrong with the foreign keys that a statement concerns (``assigned``: the columns of an UPDATE, else None)."""
+    is_concerned = assigned is None or any(not assigned.isdisjoint(key.columns) for key in write.child_keys)
+    is_concerned = is_concerned or any(_is_key_assigned(key, write.table, assigned or set()) for key in write.parent_keys)
     for key in write.child_keys:
         if key.error is not None and (assigned is None or not assigned.isdisjoint(key.columns)):
             raise key.error
     for parent_key in write.parent_keys:
-        if parent_key.error is not None and (assigned is None or _is_key_assigned(parent_key, write.table, assigned)):
+        if parent_key.error is not None and is_concerned:
             raise parent_key.error
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from sqlvec.expr.bound import Column
 from sqlvec.parse import ast
 from sqlvec.plan import physical
+from sqlvec.plan.logical import Block
 from sqlvec.plan.reads import columns_read
-from sqlvec.plan.scope import Binding, Frame, Scope
+from sqlvec.plan.scope import ROWID_NAMES, Binding, Frame, Scope
 from sqlvec.plan.select import bind_select
 from sqlvec.resolve import resolve
+from sqlvec.values.storage import INTEGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +37,23 @@ def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: 
     frame = Frame(parent.frame if parent is not None else None)
     query = bind_select(select, binding, parent, frame)
     items = getattr(query, "from_items", [])
+    if items and items[0].table is not None and isinstance(query, Block):
+        _use_true_rowid(query, items[0])
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
     if len(items) == 1 and items[0].table is not None:
         read = columns_read(condition.expression for condition in query.conditions)
         items[0].resolved = reads | {number for source, number in read if source == items[0].source}
         lowering.scan = (query, kind)
     return lowering.lower_statement(query)
+
+
+def _use_true_rowid(query: Block, item: Any) -> None:
+    """The first result is the rowid, also where columns have taken all its names."""
+    table = item.table
+    if table.kind != "table" or table.without_rowid or table.rowid_column >= 0 or not all(name in table.by_name for name in ROWID_NAMES):
+        return
+    item.used.add(-1)
+    query.result = (Column(item.source, -1, "rowid", INTEGER, None, True, table), *query.result[1:])  # type: ignore[arg-type]
 
 
 def lower_expressions(expressions: Any, binding: Binding) -> None:

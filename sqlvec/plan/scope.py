@@ -217,7 +217,7 @@ def resolve_column(node: ast.ColumnRef, scope: Scope) -> Expression:
 def _unresolved(node: ast.ColumnRef, scope: Scope, binding: Binding) -> Expression:
     name = node.column
     if node.table is None:
-        if name.quoted == '"' and binding.context.settings.double_quoted_strings and scope.restriction is None:
+        if name.quoted == '"' and binding.context.settings.double_quoted_strings:
             return Literal(name.text)
         if name.quoted == '"' and scope.restriction is not None and scope.binding.is_derived:
             return Literal(name.text)

@@ -86,7 +86,8 @@ def _agrees(target: Expression, field: Any, expression: Expression | None, index
 def _bind_update(bound: Statement, write: TableWrite, clause: UpsertClause, upsert: ast.Upsert, name: ast.TableName) -> None:
     scope = bound.row_scope(write, name)
     clause.excluded_source = bound.binder.new_source()
-    scope.add_table(write.table, clause.excluded_source, name="excluded", qualified_only=True)
+    if scope.sources[0].key != "excluded":
+        scope.add_table(write.table, clause.excluded_source, name="excluded", qualified_only=True)
     found: dict[int, Expression] = {}
     assigned_column = resolve("sqlvec.plan.dml:assigned_column")
     assert upsert.sets is not None

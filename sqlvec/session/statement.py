@@ -307,7 +307,7 @@ class Statement:
             raise errors.readonly()
         for number in plan.writes:
             transaction.begin_write(number)
-        if not plan.root.is_atomic:
+        if plan.root.uses_frame:
             self._frame = transaction.open_frame(None)
         rows = execute(plan, context)
         first = next(rows, None)

@@ -68,7 +68,12 @@ def steps(node: Delete, state: WriteState, frame: ProgramFrame, outcome: Outcome
         keys = in_key_order(writer, keys)
     returning = outcome.returning(node, frame)
     is_rowid = not writer.key_positions
-    for row in keys:
+    is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys
+    if is_quiet and is_rowid and not writer.entries and returning is None:
+        remove = writer.tree.delete
+        outcome.add(sum([remove(row[0]) for row in keys]))
+        return
+    for row in writer.in_chunks(keys) if is_quiet else keys:
         image = writer.read(row[0] if is_rowid else row)
         if image is None:
             continue

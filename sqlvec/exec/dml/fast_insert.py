@@ -4,8 +4,8 @@
 stores it with its index entries.  It returns the rowid, or None *before it has changed anything* for every row that is not plain: a constraint that fails, a
 rowid that must be converted, text that isn't valid Unicode.  Such a row goes through ``insert.insert_row``, which knows all the rules and raises all errors.
 
-It serves the statements that plan/dml.py marks ``is_plain``.  Names in the generated code: ``p`` the values, ``v3`` column 3, ``h3`` and ``b3`` its serial type and body, ``u0`` the tree of
-index 0.
+It serves the statements that plan/dml.py marks ``is_plain``.  Names in the generated code: ``p`` the values, ``v3`` column 3, ``h3`` and ``b3`` its serial
+type and body, ``u0`` the tree of index 0.
 """
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ Follows "SQLite Foreign Key Support" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.exec.dml.triggers import run_program, run_query
 from sqlvec.exec.dml.table_writer import same
+from sqlvec.exec.dml.triggers import run_program, run_query
 from sqlvec.values.storage import AFFINITY_FUNCTIONS
 
 TYPE_CHECKING = False

@@ -10,6 +10,7 @@ Follows "INSERT" and "REPLACE" of the manual.
 """
 from __future__ import annotations
 
+from sqlvec import errors
 from sqlvec.exec.dml.conflict import SKIP, STORE, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row
 from sqlvec.exec.dml.outcome import Outcome, run_statement
@@ -193,6 +194,8 @@ def insert_row(
     write = writer.write
     if write.child_keys or write.parent_keys:
         check_row(writer, None, new)
+        if node.stores_one_row and state.immediate_violations and not state.running:
+            raise errors.foreign_key_failed()
     writer.store(new, index_values)
     if is_rowid:
         if given is not None:

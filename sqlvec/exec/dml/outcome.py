@@ -1,10 +1,11 @@
 """What a writing statement leaves: the number of changed rows and the RETURNING rows; and the frame in which a top-level one runs.
 
-RETURNING rows are collected until the writing has ended, so that a reader that stops early stops no write.  ``changes()`` is set when the statement ends,
-``total_changes()`` counts every row, those changed by programs included.
+RETURNING rows are collected until the writing has ended, so that a reader that stops early stops no write.  ``changes()`` is set when a statement ends, 0 if
+it failed; ``total_changes()`` then grows too, for every statement of a program as well.
 """
 from __future__ import annotations
 
+from sqlvec import errors
 from sqlvec.exec.dml.source import ProgramFrame, bind
 from sqlvec.exec.dml.write_state import WriteState, drive
 
@@ -30,7 +31,11 @@ class Outcome:
     def add(self, count: int) -> None:
         """So many rows were changed by the statement itself."""
         self.changes += count
-        self.transaction.total_changes += count
+
+    def count(self) -> None:
+        """The statement has ended: its changes show."""
+        self.transaction.changes = self.changes
+        self.transaction.total_changes += self.changes
 
     def returning(self, node: Any, frame: ProgramFrame) -> Callable[[tuple[Any, ...]], None] | None:
         """A function that adds the RETURNING row of an image, None without the clause."""
@@ -48,9 +53,22 @@ def run_statement(steps: Any, node: Any, context: RunContext, activation: Any) -
     """Run a top-level writing statement to its end."""
     state = WriteState(context)
     outcome = Outcome(context.transaction)
-    drive(steps(node, state, ProgramFrame(activation), outcome))
-    state.finish()
-    context.transaction.changes = outcome.changes
+    try:
+        drive(steps(node, state, ProgramFrame(activation), outcome))
+        state.finish()
+        transaction = context.transaction
+        if transaction.autocommit and transaction.deferred_violations > 0 and transaction.active_writes <= 1:
+            raise errors.foreign_key_failed()
+    except errors.SqlError as error:
+        if error.action == "FAIL" and state.immediate_violations > 0:
+            context.transaction.changes = 0
+            raise errors.foreign_key_failed() from None
+        if error.action == "FAIL":
+            outcome.count()
+        else:
+            context.transaction.changes = 0
+        raise
+    outcome.count()
     if context.settings.count_changes and node.returning is None:
         return iter([(outcome.changes,)])
     return iter(outcome.rows)

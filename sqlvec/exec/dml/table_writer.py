@@ -13,12 +13,17 @@ from sqlvec.pages.record import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from sqlvec.exec.dml.write_state import WriteState
     from sqlvec.plan.physical_dml import TableWrite
 
     Image = tuple[Any, ...]
+
+
+CHUNK = 500
+"""Records read ahead at a time."""
 
 
 class CompiledTable:
@@ -42,7 +47,7 @@ class CompiledTable:
 class TableWriter:
     """See the module essay.  ``tree`` is the table's tree; ``trees[i]`` that of ``entries[i]`` (the table's own for its key index)."""
 
-    __slots__ = ("codec", "constraints", "context", "entries", "key_positions", "state", "table", "tree", "trees", "write")
+    __slots__ = ("codec", "constraints", "context", "entries", "key_positions", "prefetched", "state", "table", "tree", "trees", "write")
 
     def __init__(self, write: TableWrite, state: WriteState) -> None:
         context = state.context
@@ -62,6 +67,7 @@ class TableWriter:
             self.tree: Any = context.index_tree(self.table.key_index)
         else:
             self.tree = context.table_tree(self.table)
+        self.prefetched: dict[int, bytes] = {}
         self.trees = [self.tree if entry.index.is_table_tree else context.index_tree(entry.index) for entry in self.entries]
 
     # --- reading -----------------------------------------------------------------------------------------------------------------
@@ -77,8 +83,27 @@ class TableWriter:
         if self.key_positions:
             payload = self.tree.contains_prefix(key)
             return None if payload is None else self.codec.image(payload, None)
-        payload = self.tree.get(key)
+        payload = self.prefetched.pop(key, None) if self.prefetched else None
+        if payload is None:
+            payload = self.tree.get(key)
         return None if payload is None else self.codec.image(payload, key)
+
+    def in_chunks(self, keys: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """The rows of ``keys`` (rowid first, ascending), with the records of many read ahead of a statement that changes each row once and sets off
+        no programs: what it does to one row leaves the others as they are."""
+        if self.key_positions or len(keys) < 2 * CHUNK or any(a[0] >= b[0] for a, b in zip(keys, keys[1:], strict=False)):
+            yield from keys
+            return
+        for start in range(0, len(keys), CHUNK):
+            chunk = keys[start : start + CHUNK]
+            low, high = chunk[0][0], chunk[-1][0]
+            if high - low < 4 * CHUNK:
+                wanted = {row[0] for row in chunk}
+                self.prefetched = {
+                    rowid: payload for block in self.tree.blocks(low, high) for rowid, payload in block if rowid in wanted
+                }
+            yield from chunk
+        self.prefetched = {}
 
     def find_duplicate(self, position: int, values: tuple[Any, ...]) -> Any:
         """The key of the row that has the same unique key in index ``position``, or None (NULLs are never equal)."""

@@ -67,7 +67,7 @@ def run_program(state: WriteState, program: Program, old: Image | None, new: Ima
                 continue
             outcome = resolve("sqlvec.exec.dml.outcome:Outcome")(transaction)
             yield resolve(name)(plan.root, state, frame, outcome)
-            transaction.changes = outcome.changes
+            outcome.count()
     finally:
         running.pop()
         transaction.changes, transaction.last_insert_rowid, state.override = saved

@@ -9,6 +9,7 @@ Follows "UPDATE" of the manual.
 """
 from __future__ import annotations
 
+from sqlvec import errors
 from sqlvec.exec.dml.conflict import ROWID_CHECK, SKIP, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row, run_actions
 from sqlvec.exec.dml.outcome import Outcome, run_statement
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
 class Assignments:
     """Compiled SET list of one statement: ``evaluate(image + extra)`` gives the values for ``targets``."""
 
-    __slots__ = ("entries", "evaluate", "moves_row", "targets")
+    __slots__ = ("entries", "evaluate", "moves_row", "order", "targets")
 
     def __init__(self, assignments: tuple[tuple[int, Any], ...], layout: tuple[Any, ...], writer: TableWriter | None, frame: ProgramFrame) -> None:
         self.targets = tuple(target for target, _ in assignments)
         self.evaluate = bind(tuple(expression for _, expression in assignments), layout, frame)
         self.moves_row = False
+        self.order: list[int] | None = None
         self.entries: tuple[bool, ...] = ()
         if writer is not None:
             self._find_touched(writer)
@@ -113,13 +115,18 @@ def update_row(
     entries = writer.entries
     touched = assignments.entries
     index_values = [entry.values(new) if touched[position] else None for position, entry in enumerate(entries)]
-    order = [
-        check for check in check_order(writer, (), override) if (assignments.moves_row if check == ROWID_CHECK else touched[check])
-    ]
+    order = assignments.order
+    if order is None:
+        order = assignments.order = [
+            check for check in check_order(writer, (), override) if (assignments.moves_row if check == ROWID_CHECK else touched[check])
+        ]
     if order:
         verdict = yield from make_unique(writer, new, index_values, override, order, old)
         if verdict == SKIP:
             return
+        if writer.write.delete_programs and writer.read(writer.key(old)) != old:
+            # A trigger of a row that REPLACE removed has changed the row that is being updated.
+            raise errors.SqlError(errors.CONSTRAINT, "constraint failed")
     write = writer.write
     if write.child_keys or write.parent_keys:
         check_row(writer, old, new)
@@ -153,7 +160,7 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
     writer = None if is_view else state.writer(node.write)
     assignments = Assignments(node.assignments, node.write.columns + node.extra, writer, frame)
     width = node.key_width
-    rows: Any = list(rows_of(node.source, frame))
+    rows: Any = [row for row in rows_of(node.source, frame) if row[0] is not None or is_view or width > 1]
     override = state.override or node.action
     emit = outcome.returning(node, frame)
     if writer is None:
@@ -163,7 +170,8 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
         rows = _in_key_order(writer, rows, width)
     is_rowid = not writer.key_positions
     evaluate = assignments.evaluate
-    for row in rows:
+    is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys and not assignments.moves_row
+    for row in writer.in_chunks(rows) if is_quiet and override != "REPLACE" and not _may_replace(writer) else rows:
         old = writer.read(row[0] if is_rowid else row[:width])
         if old is None:
             continue
@@ -172,6 +180,11 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
             yield from update_row(writer, old, assignments, values, override, node.triggers, emit, outcome)
         except IgnoreRow:
             continue
+
+
+def _may_replace(writer: TableWriter) -> bool:
+    """May a constraint of the table remove other rows?"""
+    return any(entry.write.action == "REPLACE" for entry in writer.entries)
 
 
 def _in_key_order(writer: TableWriter, rows: list[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:

@@ -1,7 +1,8 @@
 """ON CONFLICT ... DO UPDATE: the row that stands in the way is updated instead.
 
 The assignments and the WHERE read the stored row under the table's name and the row that was to be inserted as ``excluded``.  A WHERE that isn't true
-makes the whole row a no-op.  The update is an ordinary one, with the UPDATE triggers of the table.
+makes the whole row a no-op.  The update is an ordinary one, with the UPDATE triggers of the table, but every
+constraint that it violates aborts the statement.
 
 Follows "UPSERT" of the manual.
 """
@@ -58,4 +59,4 @@ def update_instead(
     if compiled.condition is not None and not is_true(compiled.condition(row)[0]):
         return
     values = compiled.assignments.evaluate(row)
-    yield from update_row(writer, hit.image, compiled.assignments, values, None, node.update_triggers, emit, outcome)
+    yield from update_row(writer, hit.image, compiled.assignments, values, "ABORT", node.update_triggers, emit, outcome)
