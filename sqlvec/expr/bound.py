@@ -292,15 +292,20 @@ class IsTruth(Expression):
 class Between(Expression):
     """``operand`` evaluated once; ``low`` is the Compare '>=' and ``high`` the Compare '<=', both with ``operand`` as left side."""
 
-    __slots__ = ("high", "low", "negated", "operand")
+    __slots__ = ("high", "low", "negated")
     CHILD = ("low", "high")          # the operand appears in both; emitters evaluate it once
 
     def __init__(self, operand: Expression, low: Compare, high: Compare, negated: bool) -> None:
         super().__init__()
-        self.operand = operand
+        assert low.left is operand and high.left is operand
         self.low = low
         self.high = high
         self.negated = negated
+
+    @property
+    def operand(self) -> Expression:
+        """What is compared with both bounds."""
+        return self.low.left
 
     def key(self) -> tuple[Any, ...]:
         high = self.high

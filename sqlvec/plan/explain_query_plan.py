@@ -261,25 +261,25 @@ class Printer:
         if level.bloom:
             self.line(parent, f"BLOOM FILTER ON {path.label} ({' AND '.join(name + '=?' for name in level.bloom)})")
         if isinstance(path, physical.MultiIndexOr):
-            self._branches(path, parent)
+            self._branches(path, parent, level.kind)
         else:
             self.line(parent, path_text(path, level.kind))
             self._keys(path, parent)
         self.expressions(level.match, parent)
         self.expressions(level.conditions, parent)
 
-    def _branches(self, path: physical.MultiIndexOr, parent: int) -> None:
+    def _branches(self, path: physical.MultiIndexOr, parent: int, kind: str) -> None:
         top = self.line(parent, "MULTI-INDEX OR")
         for number, (branch, condition) in zip(path.numbers, path.branches, strict=True):
             at = self.line(top, f"INDEX {number}")
             if isinstance(branch, physical.MultiIndexOr):
-                self._branches(branch, at)
+                self._branches(branch, at, kind)
             else:
                 self._keys(branch, at)
             if condition is not None:
                 self.expressions([condition], at)
             if not isinstance(branch, physical.MultiIndexOr):
-                self.line(at, path_text(branch))
+                self.line(at, path_text(branch, kind))
 
     def _rest(self, level: physical.Level, parent: int) -> None:
         """The unmatched rows of a RIGHT or FULL JOIN."""
@@ -288,8 +288,10 @@ class Printer:
         name = table.name if table is not None else getattr(level.rest, "name", "")
         at = self.line(parent, f"RIGHT-JOIN {name}")
         self.line(at, path_text(level.rest))
+        before = len(self.rows)
         self._keys(level.rest, at)
-        self.expressions(level.conditions, at)
+        if len(self.rows) == before:
+            self.expressions(level.conditions, at)
 
     def _keys(self, path: physical.Path, parent: int) -> None:
         """Sub-queries in what a path searches for."""
@@ -346,7 +348,9 @@ class Printer:
                 return
         existing = existing_tree(node, is_loop)
         if existing is not None:
-            self.line(parent, existing)
+            if id(node.subquery) not in self.shown or is_loop:
+                self.line(parent, existing)
+            self.shown.add(id(node.subquery))
         else:
             self.nested(node.subquery, "LIST SUBQUERY", parent)
 

@@ -46,8 +46,30 @@ class FromItem:
     ``columns`` are the names of the item's columns, ``used`` collects the column numbers that the statement reads.
     ``cte`` identifies a CTE: items of one CTE share the object; ``cte.references`` counts them."""
 
-    __slots__ = ("alias", "arguments", "columns", "cross", "cte", "database", "index_name", "is_correlated", "label", "left", "left_of_right",
-                 "is_narrowed", "name", "not_indexed", "query", "recursive", "resolved", "right", "source", "table", "used", "view")
+    __slots__ = (
+        "alias",
+        "arguments",
+        "columns",
+        "cross",
+        "cte",
+        "database",
+        "index_name",
+        "is_correlated",
+        "is_narrowed",
+        "label",
+        "left",
+        "left_of_right",
+        "name",
+        "not_indexed",
+        "query",
+        "recursive",
+        "resolved",
+        "right",
+        "source",
+        "table",
+        "used",
+        "view",
+    )
 
     def __init__(self, source: int, name: str) -> None:
         self.source = source

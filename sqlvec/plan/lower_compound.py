@@ -12,7 +12,6 @@ from sqlvec.expr.bound import Collate, Column, OrderTerm
 from sqlvec.plan import physical
 from sqlvec.plan.access.cost import add, literal_limit
 from sqlvec.plan.logical import Block, Compound, RecursiveQuery, ValuesQuery
-from sqlvec.plan.lower import SELECT_ROWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -42,7 +42,9 @@ class WindowLowering:
 
     def lower(self, node: physical.Node, results: tuple[Expression, ...], order: tuple[OrderTerm, ...],
               sorted_terms: int) -> tuple[physical.Node, tuple[Expression, ...], tuple[OrderTerm, ...], bool]:
-        """The passes above ``node``, whose rows come in the first ``sorted_terms`` terms of the innermost order.  ``results`` and ``order`` may have been rewritten over an Aggregate: the calls in them are the real ones."""
+        """The passes above ``node``, whose rows come in the first ``sorted_terms`` terms of the innermost order.
+
+        ``results`` and ``order`` may have been rewritten over an Aggregate: the calls in them are the real ones."""
         calls = _calls_in([*results, *(term.expression for term in order)])
         groups = self._regroup(calls)
         main = groups[0][0].window if groups else None

@@ -220,7 +220,7 @@ def _finish_table(builder: _TableBuilder, database: int, root: int, sql: str | N
                 column = table.columns[number]
                 if number != table.rowid_column:
                     column.not_null = column.not_null or "ABORT"
-    table.row_size = table_row_size(table.columns, builder.rowid_column >= 0)
+    table.row_size = table_row_size(table.columns, table.rowid_column >= 0)
     table.fields = _stored_positions(table.columns)
     _add_automatic_indexes(table, builder, autoindex_root)
     table.foreign_keys = _foreign_keys(table, builder)

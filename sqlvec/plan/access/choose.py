@@ -164,7 +164,7 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     if request.distinct is not None:
         if _is_redundant_distinct(request.distinct, block, clause):
             distinct = "unique"
-        elif not wanted:
+        elif not wanted and not block.is_aggregate:
             stands_in = True
             mode = _DISTINCT
             wanted = tuple(OrderTerm(expression, collation=expression.collation or "BINARY") for expression in request.distinct)
@@ -194,7 +194,7 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
         reverse, big_null = _settle_order(plan, request, order, walk, mode, stands_in)
     elif request.reverse_unordered:
         reverse = -1
-    if request.distinct is not None and not stands_in and distinct != "unique" and wanted:
+    if request.distinct is not None and not stands_in and distinct != "unique" and request.mode != "group":
         own = tuple(OrderTerm(expression, collation=expression.collation or "BINARY") for expression in request.distinct)
         check = resolve("sqlvec.plan.access.ordering:Order")(clause, own)
         if resolve("sqlvec.plan.access.ordering:satisfied")(check, loops, _DISTINCT)[0] == len(own):
@@ -321,7 +321,6 @@ def _add_implied(clause: Clause, builder: PathBuilder, loop: Loop, item: FromIte
             copy.right = term.left
         else:
             continue
-        found.used = True
         implied.append(Placed(without_fixed_columns(copy), loop.bit, None, None))
 
 

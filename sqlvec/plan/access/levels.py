@@ -13,7 +13,7 @@ Follows "Query Planning" and "SELECT" (joins) of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column
+from sqlvec.expr.bound import Column, InSubquery
 from sqlvec.plan import physical
 
 TYPE_CHECKING = False
@@ -32,8 +32,11 @@ def join_kind(item: FromItem) -> str:
 
 
 def has_correlated_subquery(expression: Expression) -> bool:
-    """Does the expression contain a sub-query that reads columns of enclosing queries?"""
-    for node in expression.walk():
+    """Does the expression contain a sub-query that reads columns of enclosing queries?  A plain IN is no expression with a sub-query in this sense."""
+    nodes = expression.walk()
+    if isinstance(expression, InSubquery) and not expression.negated:
+        next(nodes)
+    for node in nodes:
         subquery = getattr(node, "subquery", None)
         if subquery is not None and subquery.outer:
             return True

@@ -44,7 +44,7 @@ class Request:
     ``'min'``/``'max'``  the only aggregate is min(x) or max(x), there is neither GROUP BY nor HAVING: ``order`` is the one term x (descending for max)
 
     ``distinct``: the expressions that should come distinct (the result list of SELECT DISTINCT, or the argument of the only DISTINCT aggregate of a
-    query without GROUP BY), else None.  With ``distinct`` and no ``order`` the distinct list stands in for the order.
+    query without GROUP BY), else None.  With ``distinct`` and no ``order`` the result list of SELECT DISTINCT stands in for the order.
 
     ``kind`` is 'SELECT', 'UPDATE' or 'DELETE' (the scan that finds rows to change).  ``outer_rows`` is the row estimate (LogEst) of all enclosing
     loops; 0 at top level.  ``bind(item, ast_expression)`` binds an expression of an index definition (index key or partial WHERE) to the FROM item.

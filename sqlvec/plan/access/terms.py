@@ -420,13 +420,9 @@ class Clause:
         if not left_mask & right_mask:
             term.operator = IN
         term.applied = expression.applied[number]
-        term.using = expression.using[number]
         results = expression.subquery.query.results()
-        own = comparison_affinity(left.affinity, results[number].affinity)
-        # For a row value SQLite looks at the first component only; where that would be wrong for this one, the term isn't used.
-        term.sides = own if number == 0 else comparison_affinity(expression.operands[0].affinity, results[0].affinity)
-        if number and (term.using != expression.using[0] or not affinity_fits(own, left.affinity)):
-            term.operator = 0
+        term.using = expression.using[0]        # as in SQLite, which looks at the first component of a row value only
+        term.sides = comparison_affinity(expression.operands[0].affinity, results[0].affinity)
 
     def _null_test(self, term: Term, expression: IsNull, extra: int) -> None:
         operand = expression.operand

@@ -86,7 +86,6 @@ def _in_between(node: Between, change: Callable[[Expression], Expression | None]
     if operand is node.operand and low is node.low.right and high is node.high.right:
         return node
     new = node.copy()
-    new.operand = operand
     new.low = Compare(node.low.operator, operand, low, node.low.applied, node.low.using)
     new.high = Compare(node.high.operator, operand, high, node.high.applied, node.high.using)
     return new  # type: ignore[no-any-return]
