@@ -12,12 +12,15 @@ from __future__ import annotations
 import time as system_time
 
 from sqlvec.functions.printf import printf
-from sqlvec.values.numeric_text import number_of_text, real_prefix
+from sqlvec.values.numeric_text import number_of_text
 from sqlvec.values.storage import cast_to_text
 from sqlvec.values.text import lower, until_nul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from sqlvec.functions.context import FunctionContext
     from sqlvec.values.storage import Value
 
@@ -414,8 +417,8 @@ def _shift(moment: Moment, text: str) -> None:
     end = 1
     while end < len(text) and text[end] != ":" and text[end] not in _SPACE:
         end += 1
-    number = number_of_text(text[:end])
-    if number is None:
+    amount = number_of_text(text[:end])
+    if amount is None:
         raise Invalid
     if text[end : end + 1] == ":":
         _shift_by_time(moment, text)
@@ -426,7 +429,7 @@ def _shift(moment: Moment, text: str) -> None:
     if unit[-1] == "s":
         unit = unit[:-1]
     moment.need_jd()
-    amount = real_prefix(text[:end])
+    amount = float(amount)
     limit, length = _UNITS.get(unit, (0.0, 0.0))
     if not -limit < amount < limit:
         raise Invalid
@@ -480,6 +483,29 @@ def _moment(context: FunctionContext, arguments: tuple[Value, ...]) -> Moment | 
         return None
 
 
+def _remembered(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep results by argument list: columns of dates repeat.  What depends on the clock or the time zone is computed each time."""
+    known: dict[tuple[Value, ...], Any] = {}
+    # Without a time value the time is now.
+    least = 1 if compute.__name__ == "strftime" else 0
+
+    def call(context: FunctionContext, *arguments: Value) -> Any:
+        found = known.get(arguments, known)
+        if found is not known:
+            return found
+        result = compute(context, *arguments)
+        if len(arguments) > least and not any(isinstance(argument, str) and lower(argument) in _CHANGING for argument in arguments):
+            if len(known) >= 4096:
+                known.clear()
+            known[arguments] = result
+        return result
+
+    return call
+
+
+_CHANGING = frozenset(("now", "localtime", "utc"))
+
+
 def _date_text(moment: Moment) -> str:
     moment.need_date()
     sign = "-" if moment.year < 0 else ""
@@ -491,16 +517,19 @@ def _time_text(moment: Moment) -> str:
     return f"{moment.hour:02d}:{moment.minute:02d}:{int(moment.second):02d}"
 
 
+@_remembered
 def date(context: FunctionContext, *arguments: Value) -> str | None:
     moment = _moment(context, arguments)
     return None if moment is None else _date_text(moment)
 
 
+@_remembered
 def time(context: FunctionContext, *arguments: Value) -> str | None:
     moment = _moment(context, arguments)
     return None if moment is None else _time_text(moment)
 
 
+@_remembered
 def datetime(context: FunctionContext, *arguments: Value) -> str | None:
     moment = _moment(context, arguments)
     if moment is None:
@@ -509,11 +538,13 @@ def datetime(context: FunctionContext, *arguments: Value) -> str | None:
     return _date_text(moment) + " " + _time_text(moment)
 
 
+@_remembered
 def julianday(context: FunctionContext, *arguments: Value) -> float | None:
     moment = _moment(context, arguments)
     return None if moment is None else moment.jd / 86400000.0
 
 
+@_remembered
 def unixepoch(context: FunctionContext, *arguments: Value) -> int | None:
     moment = _moment(context, arguments)
     return None if moment is None else moment.jd // 1000 - EPOCH // 1000
@@ -531,6 +562,7 @@ def current_timestamp(context: FunctionContext) -> str | None:
     return datetime(context)
 
 
+@_remembered
 def strftime(context: FunctionContext, *arguments: Value) -> str | None:
     if not arguments or arguments[0] is None:
         return None

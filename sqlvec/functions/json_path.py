@@ -1,9 +1,12 @@
 """JSON paths: ``$``, ``.key``, ``."quoted key"``, ``[N]``, ``[#]``, ``[#-N]``.
 
 A path is checked only as far as the tree goes along with it: a step into a node of the wrong kind ends the search before the rest
-is looked at, as in the original.  So a path is walked as text, not compiled.  Keys compare as written, escapes included.
+is looked at, as in the original.  So a path is walked as text; only one that is
+well-formed to its end is compiled into steps.  Keys compare as written, escapes included.
 """
 from __future__ import annotations
+
+import re
 
 from sqlvec import errors
 from sqlvec.functions.json_text import JsonObject, escape
@@ -21,7 +24,8 @@ class Missing:
 
 MISSING = Missing()
 
-_simple_paths: dict[str, tuple[str, ...] | None] = {}
+_SIMPLE_STEP = re.compile(r"""\.(?:("[^"]*")|([^."\[][^.\[]*))|\[([0-9]+)\]""")
+_simple_paths: dict[str, tuple[Any, ...] | None] = {}
 
 
 def find(tree: Any, path: str) -> Any:
@@ -37,6 +41,11 @@ def find(tree: Any, path: str) -> Any:
         _simple_paths[path] = steps
     if steps is not None:
         for key in steps:
+            if type(key) is int:
+                if type(tree) is not list or key >= len(tree):
+                    return MISSING
+                tree = tree[key]
+                continue
             if type(tree) is not JsonObject:
                 return MISSING
             for pair in tree:
@@ -66,12 +75,20 @@ def trace(tree: Any, path: str) -> list[tuple[Any, Any]]:
     return steps
 
 
-def _simple_steps(path: str) -> tuple[str, ...] | None:
-    """The keys (quoted) of a path of plain names only: ``$.a.b``; None for others."""
-    parts = path.split(".")
-    if parts[0] != "$" or "[" in path or '"' in path or not all(parts[1:]):
-        return None
-    return tuple(f'"{part}"' for part in parts[1:])
+def _simple_steps(path: str) -> tuple[Any, ...] | None:
+    """The steps of a path that is well-formed to its end and counts no index from the end, else None."""
+    steps: list[Any] = []
+    position = 1
+    while position < len(path):
+        found = _SIMPLE_STEP.match(path, position)
+        if found is None:
+            return None
+        if found.lastindex == 3:
+            steps.append(int(found.group(3)) & 0xFFFFFFFF)
+        else:
+            steps.append(found.group(1) or f'"{found.group(2)}"')
+        position = found.end()
+    return tuple(steps)
 
 
 def _key_at(path: str, position: int) -> tuple[str, int]:

@@ -9,7 +9,7 @@ import math
 
 from sqlvec.functions.core import int32
 from sqlvec.functions.fixed import fixed
-from sqlvec.values.numeric_text import number_of_text, real_prefix
+from sqlvec.values.numeric_text import number_of_text, real_prefix, scaled
 from sqlvec.values.storage import cast_to_real, cast_to_text
 
 TYPE_CHECKING = False
@@ -195,4 +195,8 @@ def round_(value: Value, digits: Value = 0) -> float | None:
         return argument
     if places == 0:
         return float(int(argument + (0.5 if argument >= 0 else -0.5)))
-    return real_prefix(fixed(argument, places))
+    text = fixed(argument, places)
+    if len(text) > 19:
+        return real_prefix(text)
+    result = scaled(abs(int(text.replace(".", ""))), -places)
+    return -result if text[0] == "-" else result

@@ -33,6 +33,8 @@ ABSENT = ()
 
 _like_cache: dict[Any, Matcher] = {}
 _glob_cache: dict[str, Matcher] = {}
+# The part of the LIKE cache that needs no ESCAPE and folds case, by pattern alone.
+_plain_cache: dict[Any, Matcher] = {}
 
 # Elements that are no literal character.
 _ANY = 0
@@ -43,6 +45,10 @@ _ANY = 0
 
 def like(pattern: Value, value: Value, escape: Any = ABSENT) -> int | None:
     """like(P, X [, E]): X LIKE P ESCAPE E."""
+    if type(value) is str and escape is ABSENT:
+        matcher = _plain_cache.get(pattern)
+        if matcher is not None:
+            return 1 if matcher(value) else 0
     return _like(pattern, value, escape, False)
 
 
@@ -115,7 +121,10 @@ def compile_like(pattern: str, escape: Any = ABSENT, is_sensitive: bool = False)
         found = _never if segments is None else _matcher(segments, not is_sensitive)
         if len(_like_cache) >= _CACHE_SIZE:
             _like_cache.clear()
+            _plain_cache.clear()
         _like_cache[key] = found
+        if escape is ABSENT and not is_sensitive:
+            _plain_cache[pattern] = found
     return found
 
 
@@ -211,6 +220,10 @@ def _literal_matcher(parts: list[str], is_folded: bool) -> Matcher:
     """Literals only between the wildcards."""
     first, last = parts[0], parts[-1]
     middle = [part for part in parts[1:-1] if part]
+    # A pattern without letters is the same in both cases.
+    is_folded = is_folded and any(part.upper() != part for part in parts)
+    if first and not last and not middle and len(parts) > 1:
+        return _prefix_matcher(first, is_folded)
     if len(parts) == 1:
 
         def test(text: str) -> bool:
@@ -237,11 +250,6 @@ def _literal_matcher(parts: list[str], is_folded: bool) -> Matcher:
                 position = found + len(part)
             return True
 
-    elif not last:
-
-        def test(text: str) -> bool:
-            return text.startswith(first)
-
     elif not first:
 
         def test(text: str) -> bool:
@@ -254,6 +262,19 @@ def _literal_matcher(parts: list[str], is_folded: bool) -> Matcher:
             return len(text) >= least and text.startswith(first) and text.endswith(last)
 
     return _prepared(test, is_folded)
+
+
+def _prefix_matcher(prefix: str, is_folded: bool) -> Matcher:
+    """``abc%``: only the head of the text is looked at (a NUL in it can't be equal to anything)."""
+    size = len(prefix)
+    if not is_folded:
+        return lambda text: text.startswith(prefix)
+
+    def match_head(text: str) -> bool:
+        head = text[:size]
+        return (head.lower() if head.isascii() else lower(head)) == prefix
+
+    return match_head
 
 
 def _prepared(test: Matcher, is_folded: bool) -> Matcher:

@@ -8,7 +8,7 @@ Manual: "printf()".
 from __future__ import annotations
 
 from sqlvec.functions.core import MAX_LENGTH
-from sqlvec.functions.fixed import fixed_digits, place_point
+from sqlvec.functions.fixed import fixed, fixed_digits, place_point
 from sqlvec.values.extended import add, from_double, less, multiply
 from sqlvec.values.numeric_text import _TEN, _TENTH, extract_digits, half_unit, normalise
 from sqlvec.values.storage import cast_to_integer, cast_to_real, cast_to_text
@@ -253,10 +253,14 @@ def _real(conversion: Conversion, arguments: Arguments, width: int, precision: A
         return "NaN" if value != value else sign + "Inf"
     real_digits = 26 if conversion.bang else 16
     drop_zeros = conversion.bang
-    if kind == "f":
+    digits, exponent = "", 0
+    places = precision
+    is_exponential = False
+    if kind == "f" and not conversion.bang:
+        body = fixed(value, precision)
+    elif kind == "f":
         digits, exponent = fixed_digits(value, precision, real_digits)
-        places = precision
-        is_exponential = False
+        body = place_point(digits, exponent, places)
     else:
         if kind in "gG":
             precision = max(precision, 1) - 1
@@ -264,10 +268,10 @@ def _real(conversion: Conversion, arguments: Arguments, width: int, precision: A
         digits, exponent = _rounded_digits(value, precision, real_digits)
         is_exponential = kind in "eE" or exponent < -4 or exponent > precision
         places = precision if is_exponential else precision - exponent
+        body = place_point(digits, 0 if is_exponential else exponent, places)
     if exponent > 350:
         return sign + "Inf"
     has_point = places > 0 or conversion.alternate or conversion.bang
-    body = place_point(digits, 0 if is_exponential else exponent, places)
     if has_point and "." not in body:
         body += "."
     if drop_zeros and has_point:

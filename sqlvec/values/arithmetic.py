@@ -40,7 +40,7 @@ def add(left: Value, right: Value) -> int | float | None:
         if MIN_INTEGER <= result <= MAX_INTEGER:
             return result
         return float(left) + float(right)
-    if type(left) is float and type(right) is float:
+    if (type(left) is float or type(left) is int) and (type(right) is float or type(right) is int):
         total = left + right
         return total if total == total else None
     if left is None or right is None:
@@ -59,7 +59,7 @@ def subtract(left: Value, right: Value) -> int | float | None:
         if MIN_INTEGER <= result <= MAX_INTEGER:
             return result
         return float(left) - float(right)
-    if type(left) is float and type(right) is float:
+    if (type(left) is float or type(left) is int) and (type(right) is float or type(right) is int):
         total = left - right
         return total if total == total else None
     if left is None or right is None:
@@ -78,7 +78,7 @@ def multiply(left: Value, right: Value) -> int | float | None:
         if MIN_INTEGER <= result <= MAX_INTEGER:
             return result
         return float(left) * float(right)
-    if type(left) is float and type(right) is float:
+    if (type(left) is float or type(left) is int) and (type(right) is float or type(right) is int):
         total = left * right
         return total if total == total else None
     if left is None or right is None:

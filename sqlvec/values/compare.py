@@ -221,6 +221,8 @@ def compare(left: Value, right: Value, collation: Collation | None = None) -> in
     """Total order over all values, NULL first: -1, 0 or 1."""
     kind = type(left)
     other = type(right)
+    if kind is other and kind is not str and left is not None:
+        return -1 if left < right else 1 if left > right else 0  # type: ignore[operator]
     if kind is other or (RANK.get(kind, 2) == RANK.get(other, 2)):
         if left is None:
             return 0

@@ -10,7 +10,7 @@ Space around a number is any of space, ``\\t \\n \\v \\f \\r``; nothing else, un
 """
 from __future__ import annotations
 
-from sqlvec.values.extended import add, divide, from_double, less, multiply, power_of_ten, to_double
+from sqlvec.values.extended import add, divide, from_double, less, multiply, power_of_ten, rounded, to_double
 
 SPACE = " \t\n\v\f\r"
 MAX_INTEGER = 9223372036854775807
@@ -27,6 +27,8 @@ def number_of_text(text: str) -> int | float | None:
 
     Text that looks like an integer and fits 64 bits is an int; everything else that is a number is a float.
     """
+    if len(text) < 19 and text.isdigit() and text.isascii():
+        return int(text)
     text = text.strip(SPACE)
     if not text or text.strip(_NUMBER_CHARACTERS):
         return None
@@ -77,6 +79,8 @@ def real_prefix(text: str) -> float:
 
 def integer_prefix(text: str) -> int:
     """The value as CAST(... AS INTEGER) reads it: sign and digits, saturating; 0 when there are none."""
+    if len(text) < 19 and text.isdigit() and text.isascii():
+        return int(text)
     text = text.lstrip(SPACE)
     start = 1 if text[:1] in ("+", "-") else 0
     size = len(text) - len(text[start:].lstrip(_DIGITS))
@@ -149,11 +153,11 @@ def _real(text: str) -> float:
             significand = significand * 10 + ord(digits[18]) - 48
             kept = 19
         exponent += len(digits) - kept
-    result = _scaled(significand, exponent)
+    result = scaled(significand, exponent)
     return -result if negative else result
 
 
-def _scaled(significand: int, exponent: int) -> float:
+def scaled(significand: int, exponent: int) -> float:
     """``significand * 10**exponent`` through the 80-bit steps."""
     if exponent > 0:
         while exponent > 0 and significand < MAX_INTEGER // 10:
@@ -174,6 +178,22 @@ def _scaled(significand: int, exponent: int) -> float:
         if exponent < 0:
             return to_double(divide(number, scale)) / 1e308
         return to_double(multiply(number, scale)) * 1e308
+    if size < 28:
+        # The power of ten is exact: one rounding to 64 bits, one to 53.  Both at once is the same unless the 64-bit form lies
+        # (nearly) half-way between two doubles.
+        power = 10**size
+        if exponent < 0:
+            exact = (significand << (65 - significand.bit_length() + power.bit_length())) // power
+            result = significand / power
+        else:
+            exact = significand * power
+            result = float(exact)
+        drop = exact.bit_length() - 53
+        if drop <= 11 and exponent > 0:
+            return result
+        distance = (exact & ((1 << drop) - 1)) - (1 << (drop - 1))
+        if abs(distance) >> (drop - 9):
+            return result
     scale = power_of_ten(size)
     return to_double(divide(number, scale) if exponent < 0 else multiply(number, scale))
 
@@ -191,13 +211,43 @@ def real_to_text(value: float) -> str:
         if value != value:
             return "NaN"
         return "Inf" if value > 0 else "-Inf"
-    sign = "-" if value < 0 else ""
-    digits, exponent = fifteen_digits(abs(value))
+    sign = ""
+    if value < 0:
+        sign = "-"
+        text = text[1:]
+        value = -value
+    digits, exponent = _digits_of_repr(text)
+    if value < 2.3e-308:
+        # Subnormal: the shortest form has fewer digits than the exact value.
+        digits, exponent = fifteen_digits(value)
+    elif len(digits) > 15:
+        tail = int(digits[15:17].ljust(2, "0"))
+        if 34 < tail < 66:
+            digits, exponent = fifteen_digits(value)
+        elif tail < 50:
+            digits = digits[:15]
+        else:
+            digits = str(int(digits[:15]) + 1)
+            if len(digits) > 15:
+                exponent += 1
     return sign + layout_general(digits, exponent, 15)
 
 
+def _digits_of_repr(text: str) -> tuple[str, int]:
+    """The significant digits of Python's shortest form of a positive real and the exponent of the first."""
+    mantissa, _, power = text.partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = whole + fraction
+    exponent = len(whole) - 1 + (int(power) if power else 0)
+    if digits[0] == "0":
+        size = len(digits)
+        digits = digits.lstrip("0")
+        exponent -= size - len(digits)
+    return digits, exponent
+
+
 def fifteen_digits(value: float) -> tuple[str, int]:
-    """The 15 significant digits and the decimal exponent of a positive finite real."""
+    """The 15 significant digits and the decimal exponent of a positive finite real, next to a tie by the 80-bit procedure."""
     text = f"{value:.18e}"
     tail = int(text[16:20])
     # The model's error is a few units here; beyond 1e100 (a power that no double holds exactly) some hundreds.
@@ -303,22 +353,17 @@ def significant_digits(value: float, count: int, real_digits: int = 26) -> tuple
 def extract_digits(number: tuple[int, int], count: int, real_digits: int) -> str:
     """Decimal digits of a number in [0,10): truncate, subtract, multiply by ten, rounding each product; zeros after the real ones."""
     mantissa, exponent = number
-    digits = []
-    for _ in range(min(count, real_digits)):
-        if exponent >= 0:
-            digit = mantissa << exponent
-            mantissa = 0
-        else:
-            digit = mantissa >> -exponent
-            mantissa -= digit << -exponent
-        digits.append(digit)
-        mantissa *= 10
-        excess = mantissa.bit_length() - 64
-        if excess > 0:
-            half = 1 << (excess - 1)
-            tail = mantissa & ((half << 1) - 1)
-            mantissa >>= excess
-            exponent += excess
-            if tail > half or (tail == half and mantissa & 1):
-                mantissa += 1
-    return "".join(map(str, digits)) + "0" * (count - real_digits)
+    wanted = min(count, real_digits)
+    digits = ""
+    # Products round to 64 bits only while more than 60 bits stand behind the point: the first step or two.
+    while exponent < -60 and wanted:
+        digit = mantissa >> -exponent
+        mantissa -= digit << -exponent
+        digits += str(digit)
+        wanted -= 1
+        mantissa, exponent = rounded(mantissa * 10, exponent)
+    if wanted:
+        scaled = mantissa * 10 ** (wanted - 1)
+        scaled = scaled >> -exponent if exponent < 0 else scaled << exponent
+        digits += str(scaled).rjust(wanted, "0")
+    return digits + "0" * (count - real_digits)

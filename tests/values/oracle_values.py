@@ -37,7 +37,7 @@ def random_real(rng: random.Random) -> float:
     return rng.uniform(-1, 1) * 10 ** rng.randint(-20, 20)
 
 
-def random_value(rng: random.Random) -> None | int | float | str | bytes:
+def random_value(rng: random.Random) -> int | float | str | bytes | None:
     kind = rng.random()
     if kind < 0.05:
         return None

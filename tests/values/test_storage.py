@@ -101,7 +101,7 @@ def test_user_collation_keys() -> None:
     collations.register("backwards", lambda left, right: (left < right) - (left > right))
     collation = collations.lookup("BackWards")
     assert collation is not None
-    assert ["b", "a"] == sorted(["a", "b"], key=collation.key)
+    assert sorted(["a", "b"], key=collation.key) == ["b", "a"]
     assert collations.names()[0] == "backwards"
     collations.register("backwards", None)
     assert collations.lookup("backwards") is None
