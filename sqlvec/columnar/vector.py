@@ -44,7 +44,7 @@ def load_words(heap: Any, offsets: Any) -> Any:
 class ColumnVector:
     """``count`` SQL values; see the module text for the forms."""
 
-    __slots__ = ("bits", "codes", "count", "dictionary", "heap", "is_constant", "length", "tags")
+    __slots__ = ("bits", "codes", "count", "dictionary", "heap", "is_constant", "length", "prefix", "tags")
 
     def __init__(self, count: int, tags: Any, bits: Any, length: Any = None, heap: Any = None, is_constant: bool = False,
                  codes: Any = None, dictionary: ColumnVector | None = None) -> None:
@@ -56,6 +56,7 @@ class ColumnVector:
         self.is_constant = is_constant
         self.codes = codes
         self.dictionary = dictionary
+        self.prefix: Any = None                   # remembered prefix words (kernels/text.py)
 
     def __repr__(self) -> str:
         return f"ColumnVector({self.count}, {self.values()[:8]!r}...)"

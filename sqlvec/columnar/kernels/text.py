@@ -18,7 +18,14 @@ _HEAD_MASK = np.array([((1 << 64) - 1) ^ ((1 << (64 - 8 * k)) - 1) for k in rang
 
 
 def prefix_words(vector: ColumnVector) -> Any:
-    """The first 8 bytes of each value as big-endian ``uint64``, zero-padded (one element for a constant)."""
+    """The first 8 bytes of each value as big-endian ``uint64``, zero-padded (one element for a constant); remembered."""
+    found = vector.prefix
+    if found is None:
+        found = vector.prefix = _prefix_words(vector)
+    return found
+
+
+def _prefix_words(vector: ColumnVector) -> Any:
     length = vector.length
     if type(length) is int:
         if length == 0:

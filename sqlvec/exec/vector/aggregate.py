@@ -23,7 +23,10 @@ from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import INTEGER, TEXT, ColumnVector, concatenate, from_values, merge, nulls
 from sqlvec.exec.vector.evaluate import Evaluator
+from sqlvec.expr import bound
 from sqlvec.functions.aggregate import number_argument
+from sqlvec.plan import physical
+from sqlvec.values.storage import TEXT as TEXT_AFFINITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +141,8 @@ class Aggregation:
             if call.condition is not None:
                 expressions.append(call.condition)
         self.evaluator = Evaluator(expressions, activation)
-        self.keys = KeySet(node.collations) if node.keys else None
+        self.hashed = independent_keys(node)
+        self.keys = KeySet([node.collations[number] for number in self.hashed]) if node.keys else None
         self.groups = 0 if node.keys else 1
         self._firsts: list[list[ColumnVector]] = [[] for _ in (*node.keys, *node.bare)]
         self._seen_row = False
@@ -159,22 +163,24 @@ class Aggregation:
         if self.keys is None:
             if not self._seen_row:
                 self._seen_row = True
-                self._note_firsts([], batch, np.zeros(1, np.int64))
+                self._note_firsts([], batch.take(np.zeros(1, np.int64)))
             return np.zeros(batch.count, np.int64)
-        vectors = [evaluator.value(key, batch) for key in node.keys]
+        vectors = [evaluator.value(key, batch) if number in self.hashed else None for number, key in enumerate(node.keys)]
         known = self.keys.count
-        ids = self.keys.add(vectors, batch.count)
-        ids -= 1
+        ids = self.keys.add([vectors[number] for number in self.hashed], batch.count) - 1
         self.groups = self.keys.count
         if self.groups > known:
-            self._note_firsts(vectors, batch, first_rows(ids, known, self.groups))
+            rows = first_rows(ids, known, self.groups)
+            fresh = batch.take(rows)
+            self._note_firsts([evaluator.value(key, fresh) if vector is None else vector.take(rows)
+                               for key, vector in zip(node.keys, vectors, strict=True)], fresh)
         return ids
 
-    def _note_firsts(self, vectors: list[ColumnVector], batch: ColumnBatch, rows: Any) -> None:
+    def _note_firsts(self, vectors: list[ColumnVector], firsts: ColumnBatch) -> None:
         """Keep the keys and bare columns of the first rows of new groups."""
-        bare = [] if self.node.extreme is not None else [batch.column((column.source, column.number)) for column in self.node.bare]
+        bare = [] if self.node.extreme is not None else [firsts.column((column.source, column.number)) for column in self.node.bare]
         for parts, vector in zip(self._firsts, [*vectors, *bare], strict=False):
-            parts.append(vector.take(rows).detached())
+            parts.append(vector.detached())
 
     def _step_call(self, call: Call, ids: Any, batch: ColumnBatch) -> None:
         if call.shares:
@@ -267,6 +273,52 @@ class Aggregation:
             place = by_key.get(term.expression.key(), position)
             out.append(SortKey(vectors[place], term.descending, term.nulls_last, self.node.collations[place]))
         return out
+
+
+def independent_keys(node: Aggregate) -> list[int]:
+    """The keys that must be hashed: those that the others determine (columns of a row whose rowid is known) are left out.
+
+    A rowid among the keys, or a rowid that a level of the join is searched by, determines the whole row of its source."""
+    columns = [key if isinstance(key, bound.Column) else None for key in node.keys]
+    order = sorted(range(len(columns)), key=lambda number: columns[number] is None or columns[number].affinity != TEXT_AFFINITY)
+    kept = set(range(len(columns)))
+    for number in order:
+        column = columns[number]
+        if column is None:
+            continue
+        others = [columns[other] for other in kept if other != number]
+        if column.source in _determined_sources(node.input, [other for other in others if other is not None]):
+            kept.discard(number)
+    return sorted(kept)
+
+
+def _determined_sources(node: Any, known: list[bound.Column]) -> set[int]:
+    """The sources whose row is fixed by the values of ``known``."""
+    while isinstance(node, physical.Filter):
+        node = node.input
+    if not isinstance(node, physical.Join):
+        return set()
+    sources = {level.path.source for level in node.levels if getattr(level.path, "table", None) is not None}
+    found = {column.source for column in known if column.source in sources and column.table is not None and _is_rowid(column)}
+    grew = True
+    while grew:
+        grew = False
+        for level in node.levels:
+            path = level.path
+            if path.source in found or level.kind != "inner" or not isinstance(path, physical.RowidSearch) or path.key is None:
+                continue
+            column = path.key.expression
+            if path.key.kind == "=" and isinstance(column, bound.Column) and (
+                    column.source in found or any(column.source == other.source and column.number == other.number for other in known)):
+                found.add(path.source)
+                grew = True
+    return found
+
+
+def _is_rowid(column: bound.Column) -> bool:
+    table = column.table
+    assert table is not None
+    return not table.without_rowid and (column.number == -1 or column.number == table.rowid_column)
 
 
 def first_rows(ids: Any, known: int, count: int) -> Any:

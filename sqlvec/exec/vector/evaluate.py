@@ -70,6 +70,7 @@ class Evaluator:
         self.applies: dict[int, Any] = {}
         self._columns: dict[int, tuple[bound.Column, ...]] = {}
         self._keep = list(expressions)
+        self._declines = activation.context.settings.engine == "declining"
         self._shared = _shared_expressions(expressions)
 
     # --- what an expression is -------------------------------------------------------------------------------------------------
@@ -131,6 +132,8 @@ class Evaluator:
         compute = _VALUE.get(kind)
         if compute is not None:
             found = compute(self, node, batch)
+            if self._declines and kind is not bound.ScalarSubquery:
+                found = self._declining(node, batch, found)
         elif kind in _TRUTH:
             found = logic.to_vector(self.truth(node, batch))
         else:
@@ -145,6 +148,13 @@ class Evaluator:
             return nulls(0)
         lifted = self._lifted(node, batch)
         return lifted if lifted is not None else self._callable(node).over(batch)
+
+    def _declining(self, node: Expression, batch: ColumnBatch, vector: ColumnVector) -> ColumnVector:
+        """The testing entry ``declining``: about every third row goes through the row callable."""
+        rows = all_rows(batch.count)
+        chosen = (rows * 0x9E37 + batch.count) % 3 == 0
+        some, others = rows[chosen], rows[~chosen]
+        return merge(batch.count, [(some, self._callable(node).over(batch, some)), (others, vector.take(others))])
 
     def _callable(self, node: Expression) -> RowCallable:
         found = self._callables.get(id(node))
@@ -173,6 +183,8 @@ class Evaluator:
         """(true, unknown) masks of a condition."""
         compute = _TRUTH.get(type(node))
         if compute is not None and self.constant(node) is None:
+            if self._declines and type(node) is bound.Compare:
+                return self.truth_of(self._declining(node, batch, logic.to_vector(compute(self, node, batch))))
             return compute(self, node, batch)  # type: ignore[no-any-return]
         return self.truth_of(self.value(node, batch))
 
@@ -204,6 +216,48 @@ class Evaluator:
             if len(rows) != batch.count:
                 batch = batch.take(rows)
         return batch
+
+    def in_best_order(self, conditions: Sequence[Expression], batch: ColumnBatch) -> list[Expression]:
+        """The conditions with each run of plain ones (which can't raise, so that their order can't be noticed) sorted by how many rows of this
+        batch they let through; those of one column stay together."""
+        flat: list[Expression] = []
+        for condition in conditions:
+            flat += condition.operands if type(condition) is bound.And else [condition]
+        out: list[Expression] = []
+        run: list[Expression] = []
+        for condition in [*flat, None]:
+            if condition is not None and self.is_plain(condition) and self.constant(condition) is None:
+                run.append(condition)
+                continue
+            out += self._by_passing(run, batch) if len(run) > 1 else run
+            run = []
+            if condition is not None:
+                out.append(condition)
+        return out
+
+    def _by_passing(self, run: list[Expression], batch: ColumnBatch) -> list[Expression]:
+        masks = [self.truth(condition, batch)[0] for condition in run]
+        by_columns: dict[Any, list[int]] = {}
+        for number, condition in enumerate(run):
+            by_columns.setdefault(tuple((c.source, c.number) for c in self.columns(condition)), []).append(number)
+        groups = []
+        for numbers in by_columns.values():
+            mask = masks[numbers[0]]
+            for number in numbers[1:]:
+                mask = mask & masks[number]
+            groups.append((int(np.count_nonzero(mask)), numbers))
+        groups.sort(key=lambda group: group[0])
+        out: list[Expression] = []
+        for _, numbers in groups:
+            chosen = [run[number] for number in numbers]
+            out.append(chosen[0] if len(chosen) == 1 else self._joined(chosen))
+        return out
+
+    def _joined(self, conditions: list[Expression]) -> Expression:
+        """Plain conditions on the same columns as one AND that is evaluated as masks, so that the column is looked at once."""
+        joined = MaskedAnd(tuple(conditions))
+        self._keep.append(joined)
+        return joined
 
     def apply(self, vector: ColumnVector, affinity: str | None) -> ColumnVector:
         """The vector with a comparison's affinity applied."""
@@ -237,6 +291,12 @@ _PLAIN = (
     bound.Literal, bound.Column, bound.Parameter, bound.Compare, bound.And, bound.Or, bound.IsNull, bound.IsTruth, bound.Between, bound.InList,
     bound.Collate,
 )
+
+
+class MaskedAnd(bound.And):
+    """An AND of plain conditions that is evaluated on all rows."""
+
+    __slots__ = ()
 
 
 def _shared_expressions(expressions: Sequence[Expression]) -> dict[int, int]:
@@ -584,7 +644,7 @@ _VALUE: dict[type, Any] = {
     bound.ScalarSubquery: _scalar,
 }
 _TRUTH: dict[type, Any] = {
-    bound.Compare: _compare, bound.And: _and, bound.Or: _or, bound.Unary: _unary_truth, bound.IsNull: _is_null, bound.IsTruth: _is_truth,
+    bound.Compare: _compare, bound.And: _and, MaskedAnd: _and, bound.Or: _or, bound.Unary: _unary_truth, bound.IsNull: _is_null, bound.IsTruth: _is_truth,
     bound.Between: _between, bound.InList: _in_list, bound.InSubquery: _in_subquery, bound.Call: _call_truth,
     bound.Exists: _exists,
 }

@@ -30,7 +30,7 @@ from sqlvec.exec.row.program import program_of
 from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
 from sqlvec.exec.vector.lookup import Lookup
-from sqlvec.exec.vector.scan import IndexOrder, Source, is_full_scan, is_index_order_scan, table_scan_of
+from sqlvec.exec.vector.scan import IndexOrder, Source, is_full_scan, is_index_order_scan, select_all, table_scan_of
 from sqlvec.expr import bound
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
@@ -104,7 +104,7 @@ def first_level(level: Level, activation: Activation, needs: set[tuple[int, int]
     if is_index_order_scan(path):
         order = IndexOrder(path, activation.slots.get(("hold", id(path)), False))
         columns |= set(order.names)
-    batches = _checked(path_batches(level, activation, columns), cheap, activation)
+    batches = select_all(path_batches(level, activation, columns), cheap, Evaluator(cheap, activation), activation)
     if order is not None:
         keep = needs.union(*[bound.columns_of(condition) for condition in costly])
         batches = order.rows(batches, keep)
@@ -112,15 +112,6 @@ def first_level(level: Level, activation: Activation, needs: set[tuple[int, int]
         keep = needs.union(*[bound.columns_of(condition) for condition in costly])
         batches = collected(batches, sorted(keep), costly, activation)
     return batches
-
-
-def _checked(batches: Iterator[ColumnBatch], conditions: list[Any], activation: Activation) -> Iterator[ColumnBatch]:
-    evaluator = Evaluator(conditions, activation)
-    context = activation.context
-    for batch in batches:
-        if context.interrupt[0]:
-            context.check_interrupt()
-        yield evaluator.select(conditions, batch)
 
 
 def split_conditions(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
@@ -382,8 +373,7 @@ class Step:
         keep = {*self.inner_keep, *order, *[(self.source, number) for number in self.keys.numbers]}
         blocks = []
         count = 0
-        for batch in self._inner_batches(keep):
-            batch = self.evaluator.select(self.own, batch)
+        for batch in select_all(self._inner_batches(keep), self.own, self.evaluator, self.activation):
             if batch.count:
                 blocks.append(stored(batch, keep))
                 count += batch.count

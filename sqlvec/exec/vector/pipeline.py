@@ -10,7 +10,7 @@ from sqlvec.columnar.numeric import np
 from sqlvec.exec.vector.aggregate import aggregate
 from sqlvec.exec.vector.decline import Restart
 from sqlvec.exec.vector.evaluate import Evaluator
-from sqlvec.exec.vector.scan import OutOfOrder, Source, is_full_scan
+from sqlvec.exec.vector.scan import OutOfOrder, Source, is_full_scan, select_all
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
 
@@ -69,11 +69,7 @@ def run_join(node: physical.Join, activation: Activation) -> Iterator[ColumnBatc
         yield from resolve("sqlvec.exec.vector.join:first_level")(level, activation, needs)
         return
     evaluator = Evaluator(level.conditions, activation)
-    interrupt = activation.context.interrupt
-    for batch in Source(level.path, activation).batches():
-        if interrupt[0]:
-            activation.context.check_interrupt()
-        yield evaluator.select(level.conditions, batch)
+    yield from select_all(Source(level.path, activation).batches(), level.conditions, evaluator, activation)
 
 
 def run_filter(node: physical.Filter, activation: Activation) -> Iterator[ColumnBatch]:
@@ -161,13 +157,28 @@ def _rows(node: physical.Node, activation: Activation) -> Iterator[tuple[Any, ..
     # numpy warns about divisions and overflows that the kernels look for themselves
     with np.errstate(all="ignore"):
         batches = open_node(node, activation)
+    restart_at = _restart_batch() if activation.context.settings.engine == "restarting" else -1
+    number = 0
     while True:
         with np.errstate(all="ignore"):
             batch = next(batches, None)
             if batch is None:
                 return
+            if number == restart_at:
+                raise Restart
             rows = rows_of(batch, keys)
+        number += 1
         yield from rows
+
+
+_runs = 0
+
+
+def _restart_batch() -> int:
+    """The testing entry ``restarting``: give up at the first, second or third batch, in turn."""
+    global _runs
+    _runs += 1
+    return _runs % 3
 
 
 def rows_of(batch: ColumnBatch, keys: list[Any]) -> Any:

@@ -12,8 +12,9 @@ from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import ColumnVector, concatenate
+from sqlvec.exec.row.schema_values import default_value
 from sqlvec.exec.vector.decline import Restart
-from sqlvec.pages.columns.batch_scan import ROWID_WISH, FieldWish, RecordBatch, index_scan, table_scan
+from sqlvec.pages.columns.batch_scan import MAX_PAGES, ROWID_WISH, FieldWish, RecordBatch, index_scan, table_scan
 from sqlvec.plan import physical
 from sqlvec.values.storage import REAL
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.exec.activation import Activation
+    from sqlvec.exec.vector.evaluate import Evaluator
     from sqlvec.schema.objects import Index, Table
 
 
@@ -46,13 +48,13 @@ def default_of(table: Table, number: int, activation: Activation) -> Any:
     """What a record without the column has."""
     if table.columns[number].default is None:
         return None
-    raise Restart
+    return default_value(activation.context, table, number)
 
 
 class Source:
     """Rows of a whole tree for one path; ``wish_of`` maps (source, column) to the number of its wish."""
 
-    __slots__ = ("index", "pager", "root", "table", "wish_of", "wishes")
+    __slots__ = ("index", "one_page", "pager", "root", "table", "wish_of", "wishes")
 
     def __init__(self, path: Any, activation: Activation, columns: Iterable[int] | None = None) -> None:
         self.table: Table = path.table
@@ -60,6 +62,7 @@ class Source:
         self.index = index if index is not None and (index.is_table_tree or getattr(path, "covering", False)) else None
         if self.table.without_rowid and self.index is None:
             self.index = self.table.key_index
+        self.one_page = activation.context.settings.engine == "one_page"
         self.wishes: list[FieldWish] = []
         self.wish_of: dict[tuple[int, int], int] = {}
         for number in path.used if columns is None else columns:
@@ -89,10 +92,23 @@ class Source:
     def batches(self, first_pages: int = 8) -> Iterator[ColumnBatch]:
         """All rows in key order; ordinals are not filled in."""
         scan = table_scan if self.index is None else index_scan
-        for records in scan(self.pager, self.root, self.wishes, first_pages):
+        most = 1 if self.one_page else MAX_PAGES
+        for records in scan(self.pager, self.root, self.wishes, min(first_pages, most), most):
             if records.count:
                 part = ScanPart(records, self.wish_of)
                 yield ColumnBatch(records.count, dict.fromkeys(self.wish_of, part))
+
+
+def select_all(batches: Iterator[ColumnBatch], conditions: Iterable[Any], evaluator: Evaluator, activation: Activation) -> Iterator[ColumnBatch]:
+    """The rows of a scan that pass the conditions; plain conditions go in the order that the first batch suggests."""
+    interrupt = activation.context.interrupt
+    ordered: list[Any] | None = None
+    for batch in batches:
+        if interrupt[0]:
+            activation.context.check_interrupt()
+        if ordered is None:
+            ordered = evaluator.in_best_order(list(conditions), batch)
+        yield evaluator.select(ordered, batch)
 
 
 def is_index_order_scan(path: Any) -> bool:
