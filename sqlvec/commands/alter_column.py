@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.commands import references, schema_write
-from sqlvec.commands.alter_rename import find_altered, refuse_system
+from sqlvec.commands.alter_rename import find_altered, fix_strings, refuse_system
 from sqlvec.exec.dml.index_entries import is_true
 from sqlvec.exec.dml.row_images import RowCodec, scan_images
 from sqlvec.expr.bound import Literal
@@ -145,7 +145,7 @@ def drop_column(context: CommandContext, statement: ast.AlterDropColumn, sql: st
     name = statement.column.text
     column = table.by_name.get(name.lower())
     if column is None:
-        raise errors.plain(f'no such column: "{name}"', statement.column.span[0])
+        raise errors.plain(f'no such column: "{sql[slice(*statement.column.span)]}"', statement.column.span[0])
     if table.columns[column].key_position:
         raise errors.plain(f'cannot drop PRIMARY KEY column: "{name}"')
     if any(index.origin == "u" and index.key_count == 1 and index.columns[0].column == column for index in table.indexes):
@@ -154,12 +154,14 @@ def drop_column(context: CommandContext, statement: ast.AlterDropColumn, sql: st
         raise errors.plain(f'cannot drop column "{name}": no other columns exist')
     number = table.database
     references.check_schema(context, number, "")
+    schema_write.begin(context, number)
+    fix_strings(context, number)
+    table = context.databases.catalog(number).find_table(table.name) or table
     text = table.sql or ""
     tree, _ = parse_statement(text)
     new_text = _without_column(text, tree, column)
     new_table = _checked_table(context, table, new_text, "drop column")
     _check_indexes(context, table, new_table)
-    schema_write.begin(context, number)
     key = table.name.lower()
     if table.fields[column] >= 0:
         _rewrite_rows(context, table, column)

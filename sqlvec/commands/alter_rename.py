@@ -130,7 +130,7 @@ def rename_column(context: CommandContext, statement: ast.AlterRenameColumn, sql
         raise errors.plain(f'cannot rename columns of virtual table "{table.name}"')
     column = table.by_name.get(statement.column.text.lower())
     if column is None:
-        raise errors.plain(f'no such column: "{statement.column.text}"', statement.column.span[0])
+        raise errors.plain(f'no such column: "{sql[slice(*statement.column.span)]}"', statement.column.span[0])
     number = table.database
     new = statement.new_name
     references.check_schema(context, number, "")
@@ -194,9 +194,46 @@ def _new_texts(context: CommandContext, number: int, table: Table, column: int |
                 tokens = references.bound_tokens(references.bind_view(context, view), view.select, table, column, context, schema)
             elif kind == "trigger":
                 tokens = _trigger_tokens(context, catalog.find_trigger(name or ""), table, column, database)
-            if tokens:
-                texts[database, rowid] = references.replaced(text, tokens, spell)
+            strings = _strings(context, kind, name, text, catalog) if column is not None else []
+            if tokens or strings:
+                texts[database, rowid] = references.replaced(text, tokens + strings, with_strings(spell, strings))
     return texts
+
+
+def _strings(context: CommandContext, kind: str | None, name: str | None, text: str, catalog: Any) -> list[Any]:
+    if kind in ("view", "trigger"):
+        tree: Any = None
+    else:
+        tree, _ = parse_statement(text)
+    found = references.string_tokens(context, kind, name, tree, catalog)
+    return [token for token in found if text[token.span[0]] == '"']
+
+
+def with_strings(spell: Any, strings: list[Any]) -> Any:
+    """A spelling that writes ``strings`` in single quotes."""
+    spans = {name.span for name in strings}
+
+    def spelled(name: ast.Name) -> str:
+        if name.span in spans:
+            return "'" + name.text.replace("'", "''") + "'"
+        return spell(name)  # type: ignore[no-any-return]
+
+    return spelled
+
+
+def fix_strings(context: CommandContext, number: int) -> None:
+    """Put all strings in double quotes of a schema into single quotes."""
+    catalog = context.databases.catalog(number)
+
+    def change(row: Any) -> Any:
+        rowid, kind, name, owner, root, text = row
+        if not text or (name or "").lower().startswith("sqlite_") or text[:14].lower() == "create virtual":
+            return row
+        strings = _strings(context, kind, name, text, catalog)
+        return (rowid, kind, name, owner, root, references.replaced(text, strings, with_strings(None, strings))) if strings else row
+
+    if schema_write.change_rows(context, number, change):
+        schema_write.reload(context, number)
 
 
 def _watched_table(context: CommandContext, catalog: Any, kind: str | None, name: str | None, table: Table) -> list[Any]:

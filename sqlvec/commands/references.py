@@ -19,6 +19,7 @@ from sqlvec.plan.physical_dml import TableWrite, TriggerSet
 from sqlvec.plan.scope import Frame
 from sqlvec.plan.write_set import WriteBinder
 from sqlvec.resolve import resolve
+from sqlvec.schema.from_ast import index_from_ast, table_from_ast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +49,14 @@ class Resolved:
     def __init__(self, tree: ast.Node) -> None:
         self.own = {id(node) for node in descendants(tree) if isinstance(node, ast.Name)}
         self.found: list[tuple[ast.Name, Table, int | None]] = []
+        self.strings: list[ast.Name] = []       # names in double quotes that mean nothing and are strings
 
     def note(self, name: ast.Name, table: Any, number: int | None, access: str) -> None:
-        if id(name) in self.own:
+        if id(name) not in self.own:
+            return
+        if access == "STRING":
+            self.strings.append(name)
+        else:
             self.found.append((name, table, number))
 
 
@@ -150,6 +156,25 @@ def _checked(kind: str, name: str | None, when: str, bind: Callable[[], Any]) ->
         raise errors.while_altering(f"error in {kind} {name}{f' after {when}' if when else ''}: {error.message}") from None
 
 
+def string_tokens(context: CommandContext, kind: str | None, name: str | None, tree: ast.Node, catalog: Any) -> list[ast.Name]:
+    """Strings that a stored text writes in double quotes; RENAME COLUMN and DROP COLUMN put them into single quotes first."""
+    if kind == "view":
+        view = catalog.find_table(name or "")
+        return bind_view(context, view).strings
+    if kind == "trigger":
+        return bind_trigger(context, catalog.find_trigger(name or "")).strings
+    resolved = Resolved(tree)
+    plan_context = _listening(context, resolved)
+    try:
+        if isinstance(tree, ast.CreateTable):
+            schema_expr.check_table(table_from_ast(tree, catalog.number), plan_context)
+        elif isinstance(tree, ast.CreateIndex):
+            schema_expr.check_index(index_from_ast(tree, catalog.find_table(tree.table.text)), plan_context)
+    except errors.SqlError:
+        pass
+    return resolved.strings
+
+
 # --- tokens ------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -236,6 +261,6 @@ def replaced(sql: str, tokens: list[ast.Name], spell: Callable[[ast.Name], str])
     """The text with every token spelled anew."""
     by_span = {name.span: name for name in tokens}
     for start, end in sorted(by_span, reverse=True):
-        space = " " if sql[end : end + 1] == '"' else ""
+        space = " " if sql[end : end + 1] in ('"', "'") else ""
         sql = sql[:start] + spell(by_span[start, end]) + space + sql[end:]
     return sql

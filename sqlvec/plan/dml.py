@@ -133,14 +133,13 @@ class Statement:
         table = find_target(binder, self.binding, statement.table, "INSERT", None)
         self.authorize(AUTH_INSERT, table)
         write = binder.table_write(table)
-        triggers = binder.trigger_set(write, "INSERT", None)
-        _check_keys(write, None)
+        has_triggers = bool(binder.triggers(table, "INSERT", None))
         targets, width = target_columns(table, None if binder.is_lenient else statement.columns)
         if statement.source is None:
             targets = (-1,) * len(targets)
         transfers = keeps_rowids = False
         other = transfer.source_table(statement.source, binder.context.catalogs, self.binding.schema) if statement.columns is None else None
-        if other is not None and not triggers and not statement.upserts and self.binding.ctes is None:
+        if other is not None and not has_triggers and not statement.upserts and self.binding.ctes is None:
             transfers = transfer.may_transfer(table, other, binder.derived_binding(), binder.context.settings)
             keeps_rowids = transfers and transfer.keeps_rowids(table)
         if transfers:
@@ -160,11 +159,12 @@ class Statement:
         node = Insert(write, rows, source, targets)
         node.action = statement.or_action
         node.keeps_rowids = keeps_rowids
-        node.triggers = triggers
         if statement.upserts:
             if table.kind == "view":
                 raise errors.plain("cannot UPSERT a view")
             resolve("sqlvec.plan.upsert:bind_upserts")(self, node, statement)
+        triggers = node.triggers = binder.trigger_set(write, "INSERT", None)
+        _check_keys(write, None)
         node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or _may_read(statement.source, table))
         self.finish_node(node, statement, statement.table)
         node.is_plain = _is_plain(node)
@@ -226,9 +226,9 @@ class Statement:
                     bound[target] = values[place]
                 else:
                     places = [other for other in places if other[0] != target] + [(target, _part(clause, place))]
-        triggers = binder.trigger_set(write, "UPDATE", assigned)
-        _check_keys(write, set(bound) | {target for target, _ in places})
-        is_quiet = not triggers and statement.returning is None and not write.child_keys and not write.parent_keys
+        concerned = set(bound) | {target for target, _ in places}
+        has_keys = any(not concerned.isdisjoint(key.columns) for key in (*write.child_keys, *write.parent_keys))
+        is_quiet = not binder.triggers(table, "UPDATE", assigned) and statement.returning is None and not has_keys
         reads = {number for source, number in columns_read(bound.values()) if source == write.source}
         source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", reads)
         width = len(source.columns) - len(places)
@@ -244,7 +244,8 @@ class Statement:
         node.key_width = width
         node.extra = tuple(source.columns[width:])
         node.action = statement.or_action
-        node.triggers = triggers
+        node.triggers = binder.trigger_set(write, "UPDATE", assigned)
+        _check_keys(write, concerned)
         node.one_pass = is_quiet and not joins and _is_update_one_pass(node, statement)
         node.may_abort = node.uses_frame = _may_abort(node, True, statement, binder.context.functions)
         self.finish_node(node, statement, statement.table)
@@ -307,9 +308,7 @@ class Statement:
         table = find_target(binder, self.binding, statement.table, "DELETE", None)
         self.authorize(AUTH_DELETE, table)
         write = binder.table_write(table)
-        triggers = binder.trigger_set(write, "DELETE", None)
-        _check_keys(write, None)
-        is_quiet = not triggers and statement.returning is None and not write.child_keys and not write.parent_keys
+        is_quiet = not binder.triggers(table, "DELETE", None) and statement.returning is None and not write.child_keys and not write.parent_keys
         truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1
         source = None if truncates else self._keys(statement, table, [], "DELETE", set())
         if table.kind == "virtual":
@@ -321,7 +320,8 @@ class Statement:
         if source is not None:
             node.key_width = len(source.columns)
             node.one_pass = is_quiet and query_plan.is_one_pass_path(source) and not query_plan.has_correlated(source)
-        node.triggers = triggers
+        node.triggers = binder.trigger_set(write, "DELETE", None)
+        _check_keys(write, None)
         node.may_abort = node.uses_frame = table.kind != "table" or bool(write.parent_keys) or _programs_may_abort(node) or _calls(
             statement, write, binder.context.functions)
         self.finish_node(node, statement, statement.table)

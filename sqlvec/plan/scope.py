@@ -218,6 +218,8 @@ def _unresolved(node: ast.ColumnRef, scope: Scope, binding: Binding) -> Expressi
     name = node.column
     if node.table is None:
         if name.quoted == '"' and binding.context.settings.double_quoted_strings:
+            if binding.context.on_resolve is not None:
+                binding.context.on_resolve(name, None, None, "STRING")
             return Literal(name.text)
         if name.quoted == '"' and scope.restriction is not None and scope.binding.is_derived:
             return Literal(name.text)

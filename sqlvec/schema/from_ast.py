@@ -167,6 +167,8 @@ class _TableBuilder:
             if name is None:
                 raise errors.expressions_prohibited_in_keys()
             number = self.numbers.get(ascii_lower(name.text))
+            if number is None and name.quoted == '"':           # a string then
+                raise errors.expressions_prohibited_in_keys()
             if number is None:
                 raise errors.no_such_column(name.text, name.span[0])
             found.append((number, collation, term.desc))
