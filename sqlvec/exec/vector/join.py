@@ -31,6 +31,7 @@ from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
 from sqlvec.exec.vector.lookup import Lookup
 from sqlvec.exec.vector.scan import IndexOrder, Source, is_full_scan, is_index_order_scan, select_all, table_scan_of
+from sqlvec.exec.vector.seek import seeker_of
 from sqlvec.expr import bound
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
@@ -43,10 +44,13 @@ if TYPE_CHECKING:
     from sqlvec.exec.activation import Activation
     from sqlvec.plan.physical import Join, Level
 
-PROBE_RATIO = 250
+ROW_PROBE_RATIO = 250
+ROWID_PROBE_RATIO = 50
+INDEX_PROBE_RATIO = 120
+FEW_PROBES = 30
+PROBED_ROWS = 65_536
 SMALL_INNER = 100_000
 BLOCK = 16_384
-PROBES_BEFORE_BUILDING = 1
 COLLECTED = 400_000
 
 
@@ -274,7 +278,9 @@ class Step:
         self.source = level.path.source
         self.is_left = level.kind == "left"
         self.earlier = earlier
-        self.runs = 0
+        self.asked = 0                            # outer rows of all runs of this step
+        self.seeker: Any = None
+        self.row_program: Any = None
         self.built: tuple[dict[Any, ColumnVector], Lookup] | None = None
         self.keys: InnerKeys = inner_keys(self.path)
         after, self.costly = split_conditions(level.conditions)
@@ -311,8 +317,7 @@ class Step:
         if not self.keys.terms:
             yield from self._multiply(batches)
             return
-        self.runs += 1
-        if self.runs > 1 and (self.built is not None or self.runs > PROBES_BEFORE_BUILDING):
+        if self.built is not None:
             yield from self._build_inner(batches)
             return
         inner_rows = self._inner_size()
@@ -331,12 +336,22 @@ class Step:
             return
         if count > limit:
             yield from self._build_inner(self._chained(blocks, batches))
-        elif count * PROBE_RATIO < inner_rows and self.keys.can_probe:
-            yield from self._probe(blocks)
+        elif self._may_probe(count, inner_rows):
+            yield from self._probe(blocks, count)
         elif self.is_left or 2 * count > inner_rows:
             yield from self._build_inner(self._chained(blocks, iter(())))
         else:
             yield from self._stream_inner(blocks, count)
+
+    def _may_probe(self, count: int, inner_rows: int) -> bool:
+        """Are seeks cheaper than reading the inner once?"""
+        self.asked += count
+        if not self.keys.can_probe:
+            return False
+        if count <= FEW_PROBES and self.asked * ROW_PROBE_RATIO < inner_rows:
+            return True
+        ratio = ROWID_PROBE_RATIO if isinstance(self.path, physical.RowidSearch) else INDEX_PROBE_RATIO
+        return self.asked * ratio < inner_rows and self.keys.is_simple
 
     def _chained(self, blocks: list[dict[Any, ColumnVector]], batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
         for block in blocks:
@@ -474,28 +489,61 @@ class Step:
                  for key, (descending, collation) in zip(order, self.keys.order_terms, strict=True)]
         return sort_order(keys, len(outer_rows))
 
-    def _probe(self, blocks: list[dict[Any, ColumnVector]]) -> Iterator[ColumnBatch]:
-        """Few outer rows: the row engine runs this level for each of them."""
+    def _probe(self, blocks: list[dict[Any, ColumnVector]], count: int) -> Iterator[ColumnBatch]:
+        """Few outer rows: find their partners by seeks."""
+        if count > FEW_PROBES:
+            vectors = gather_stored(blocks, self.outer_keep)
+            outer = of_vectors(count, vectors)
+            found = self._seek(outer)
+            if found is not None:
+                outer_rows, inner = found
+                for start in range(0, max(1, len(outer_rows)), PROBED_ROWS):
+                    yield from self._emit_probed(outer, outer_rows, inner, start)
+                return
+        for block in blocks:
+            yield from self._probe_by_rows(self._as_batch(block))
+
+    def _emit_probed(self, outer: ColumnBatch, outer_rows: Any, inner: dict[Any, ColumnVector], start: int) -> Iterator[ColumnBatch]:
+        """Pairs found by seeks, a block at a time; a left join needs all pairs of its outer rows at once."""
+        if self.is_left:
+            if start == 0:
+                keep = _passing(self.evaluator, self.own, of_vectors(len(outer_rows), inner))
+                yield from self._emit(outer, outer_rows.take(keep), inner, keep)
+            return
+        rows = np.arange(start, min(len(outer_rows), start + PROBED_ROWS), dtype=np.int64)
+        pairs = joined(outer, outer_rows.take(rows), StoredColumns(inner, rows))
+        yield self.evaluator.select([*self.own, *self.pairs], pairs)
+
+    def _seek(self, outer: ColumnBatch) -> tuple[Any, dict[Any, ColumnVector]] | None:
+        """(outer rows, inner columns) of all pairs by key, in the order of nested loops; None: not that way."""
+        if self.seeker is None:
+            wanted = set(self.inner_keep)
+            for condition in self.own:
+                wanted |= bound.columns_of(condition)
+            numbers = _own_columns(self.source, wanted)
+            self.seeker = seeker_of(self.path, self.keys, numbers, self.activation)
+        return self.seeker.pairs(self._key_vectors_outer(outer), outer.count)  # type: ignore[no-any-return]
+
+    def _probe_by_rows(self, batch: ColumnBatch) -> Iterator[ColumnBatch]:
+        """The row engine runs this level for each outer row."""
         outer_columns = tuple(bound.Column(source, number) for source, number in self.outer_keep)
         columns = tuple(bound.Column(source, number) for source, number in self.inner_keep)
         level = self.level
         alone = physical.Level(level.path, level.kind, level.match, level.conditions[:len(level.conditions) - len(self.costly)])
-        program = program_of(physical.Join((alone,), columns), outer_columns)
-        activation = self.activation
-        for block in blocks:
-            batch = self._as_batch(block)
-            keys = [batch.column(key).values() for key in self.outer_keep]
-            outer_values = list(zip(*keys, strict=True)) if keys else [()] * batch.count
-            outer_rows: list[int] = []
-            found: list[tuple[Any, ...]] = []
-            for position, values in enumerate(outer_values):
-                for row in program.rows(activation, values):
-                    outer_rows.append(position)
-                    found.append(row)
-            if found:
-                inner = of_rows(found, columns) if columns else of_vectors(len(found), {})
-                vectors = {key: inner.column(key) for key in self.inner_keep}
-                yield joined(batch, np.array(outer_rows, np.int64), StoredColumns(vectors))
+        if self.row_program is None:
+            self.row_program = program_of(physical.Join((alone,), columns), outer_columns)
+        keys = [batch.column(key).values() for key in self.outer_keep]
+        outer_values = list(zip(*keys, strict=True)) if keys else [()] * batch.count
+        outer_rows: list[int] = []
+        found: list[tuple[Any, ...]] = []
+        for position, values in enumerate(outer_values):
+            for row in self.row_program.rows(self.activation, values):
+                outer_rows.append(position)
+                found.append(row)
+        if found:
+            inner = of_rows(found, columns) if columns else of_vectors(len(found), {})
+            vectors = {key: inner.column(key) for key in self.inner_keep}
+            yield joined(batch, np.array(outer_rows, np.int64), StoredColumns(vectors))
 
     def _multiply(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
         """No keys: every outer row with every inner row."""

@@ -37,6 +37,11 @@ class InnerKeys:
         self.can_probe = True
 
     @property
+    def is_simple(self) -> bool:
+        """Plain equalities under BINARY only."""
+        return all(term.kind == "=" for term in self.terms) and all(name == "BINARY" for name in self.collations)
+
+    @property
     def expressions(self) -> list[Any]:
         return [term.expression for term in self.terms]
 

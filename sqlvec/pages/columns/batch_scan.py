@@ -172,17 +172,24 @@ def _batches(reader: PageReader, chunks: Iterator[Chunk], wishes: list[FieldWish
     shapes = ShapeReader(wishes)
     ordinal = 0
     for chunk in chunks:
-        if chunk.spilled is not None and len(chunk.spilled):
-            _assemble_headers(reader, chunk)
-        if shapes.needs_planning():
-            shapes = shapes.planned(chunk.heap, chunk.starts)
-        if chunk.spilled is not None and len(chunk.spilled):
-            batch = RecordBatch(chunk, shapes, ordinal, len(chunk.starts))
-            beyond = np.flatnonzero(batch.take(chunk.spilled).end() > chunk.spilled_local)
-            if len(beyond):
-                chunk.assemble(beyond, reader.read_overflow)
-        yield RecordBatch(chunk, shapes, ordinal, len(chunk.starts))
-        ordinal += len(chunk.starts)
+        batch = _prepared(reader, chunk, shapes, ordinal)
+        shapes = batch.shapes
+        yield batch
+        ordinal += batch.count
+
+
+def _prepared(reader: PageReader, chunk: Chunk, shapes: ShapeReader, ordinal: int) -> RecordBatch:
+    """The batch of a chunk, spilled records assembled as far as the wanted columns need it."""
+    if chunk.spilled is not None and len(chunk.spilled):
+        _assemble_headers(reader, chunk)
+    if shapes.needs_planning():
+        shapes = shapes.planned(chunk.heap, chunk.starts)
+    if chunk.spilled is not None and len(chunk.spilled):
+        batch = RecordBatch(chunk, shapes, ordinal, len(chunk.starts))
+        beyond = np.flatnonzero(batch.take(chunk.spilled).end() > chunk.spilled_local)
+        if len(beyond):
+            chunk.assemble(beyond, reader.read_overflow)
+    return RecordBatch(chunk, shapes, ordinal, len(chunk.starts))
 
 
 def _assemble_headers(reader: PageReader, chunk: Chunk) -> None:
@@ -228,4 +235,76 @@ def _index_chunks(reader: PageReader, root: int, pages_now: int, max_pages: int)
             pages_now = min(2 * pages_now, max_pages)
 
 
-__all__ = ["FieldWish", "RecordBatch", "Unreadable", "index_scan", "table_scan"]
+class TableFetcher:
+    """Rows of a rowid table by rowid, many at a time: only the leaves that hold them are read."""
+
+    __slots__ = ("_lowers", "_pages", "_shapes", "_uppers", "reader")
+
+    def __init__(self, pager: Any, root: int, wishes: list[FieldWish]) -> None:
+        self.reader = PageReader(pager)
+        runs = list(table_leaves(self.reader, root))
+        self._pages = np.concatenate([run.pages for run in runs])
+        self._lowers = np.concatenate([run.lowers for run in runs])
+        self._uppers = np.concatenate([run.uppers for run in runs])
+        self._shapes = ShapeReader(wishes)
+
+    def batches(self, rowids: Any) -> Iterator[tuple[Any, RecordBatch]]:
+        """For ascending ``rowids``: (positions in ``rowids`` that exist, their rows), several times."""
+        leaf = np.searchsorted(self._uppers, rowids, side="left")
+        leaf = np.minimum(leaf, len(self._pages) - 1)
+        wanted = np.flatnonzero(np.bincount(leaf, minlength=len(self._pages)))
+        for first in range(0, len(wanted), MAX_PAGES):
+            leaves = wanted[first:first + MAX_PAGES]
+            start, stop = np.searchsorted(leaf, [leaves[0], leaves[-1] + 1])
+            heap = self.reader.read(self._pages.take(leaves))
+            chunk = decode_table_leaves(heap, len(leaves), self.reader.layout, self._lowers.take(leaves), self._uppers.take(leaves))
+            batch = _prepared(self.reader, chunk, self._shapes, 0)
+            self._shapes = batch.shapes
+            there = chunk.rowids()
+            if not len(there):
+                continue
+            places = np.minimum(np.searchsorted(there, rowids[start:stop]), len(there) - 1)
+            found = np.flatnonzero(there.take(places) == rowids[start:stop])
+            if len(found):
+                yield found + start, batch.take(places.take(found))
+
+
+class IndexFetcher:
+    """Entries of an index tree whose first field is one of some integers: only the leaves that may hold them are read.
+
+    ``is_usable`` is False where the first fields of the separators aren't all integers."""
+
+    __slots__ = ("_first", "_pages", "_separators", "_shapes", "is_usable", "reader")
+
+    def __init__(self, pager: Any, root: int, wishes: list[FieldWish]) -> None:
+        self.reader = PageReader(pager)
+        runs = list(index_leaves(self.reader, root))
+        self._pages = np.concatenate([run.pages for run in runs])
+        self._separators = [separator for run in runs for separator in run.separators]
+        self._shapes = ShapeReader(wishes)
+        pieces = [piece for piece in self._separators if piece is not None]
+        sizes = np.array([len(piece) for piece in pieces], np.int64)
+        heap = np.frombuffer(b"".join(pieces) + bytes(HEAP_SLACK), np.uint8)
+        chunk = Chunk(heap, np.cumsum(sizes) - sizes, np.array([len(pieces)], np.int64))
+        vector = _prepared(self.reader, chunk, ShapeReader([FieldWish(0)]), 0).column(0).flat() if pieces else None
+        self.is_usable = vector is not None and type(vector.tags) is int and vector.tags == INTEGER and len(pieces) == len(self._pages) - 1
+        self._first = vector.bits if vector is not None else None
+
+    def batches(self, values: Any) -> Iterator[RecordBatch]:
+        """Batches of entries, in key order, that include all whose first field is among ``values``."""
+        low = np.searchsorted(self._first, values, side="left")
+        high = np.searchsorted(self._first, values, side="right")
+        steps = np.zeros(len(self._pages) + 1, np.int64)
+        np.add.at(steps, low, 1)
+        np.add.at(steps, high + 1, -1)
+        wanted = np.flatnonzero(np.cumsum(steps)[:-1])
+        for first in range(0, len(wanted), MAX_PAGES):
+            leaves = wanted[first:first + MAX_PAGES]
+            separators = [self._separators[leaf] for leaf in leaves.tolist()]
+            chunk = decode_index_leaves(self.reader.read(self._pages.take(leaves)), len(leaves), self.reader.layout, separators)
+            batch = _prepared(self.reader, chunk, self._shapes, 0)
+            self._shapes = batch.shapes
+            yield batch
+
+
+__all__ = ["FieldWish", "IndexFetcher", "RecordBatch", "TableFetcher", "Unreadable", "index_scan", "table_scan"]
