@@ -137,7 +137,7 @@ class Block(Query):
     ``aggregates`` are the distinct AggregateCall nodes (in order of appearance: result list, ORDER BY, HAVING) and ``windows`` the WindowCall nodes of the
     block; the expressions still contain them in place."""
 
-    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate", "result", "window_limit", "window_order",
+    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate", "limit_hint", "result", "window_limit", "window_order",
                  "windows")
 
     def __init__(self, number: int) -> None:
@@ -152,6 +152,7 @@ class Block(Query):
         self.is_aggregate = False
         self.aggregates: list[AggregateCall] = []
         self.windows: list[WindowCall] = []
+        self.limit_hint: Expression | None = None           # LIMIT of the UNION ALL around it, for estimates
         self.window_order: tuple[OrderTerm, ...] = ()       # of the query below the window passes, from a merged sub-query
         self.window_limit: Expression | None = None
 

@@ -247,7 +247,7 @@ class Lowering:
 
     def estimate(self, block: Block, rows: int) -> int:
         """The row estimate of a block's result."""
-        limit = literal_limit(block.limit)
+        limit = literal_limit(block.limit or block.limit_hint)
         most = SELECT_ROWS if limit is None else min(SELECT_ROWS, limit)
         if block.group_by is not None:
             return min(most, 66)

@@ -28,6 +28,17 @@ def lower_compound(lowering: Lowering, query: Compound, outer_rows: int) -> tupl
         keys = [_key(term) for term in query.order_by]
         node, rows = _merged(lowering, query, 0, len(query.arms), keys, outer_rows)
     else:
+        if query.limit is not None:
+            position = len(query.arms) - 1
+            while position >= 0:
+                arm = query.arms[position]
+                if isinstance(arm, Block):
+                    arm.limit_hint = query.limit
+                if position and query.operators[position - 1] != "UNION ALL":
+                    if isinstance(arm, Block):
+                        arm.limit_hint = None
+                    break
+                position -= 1
         node, rows = _appended(lowering, query, len(query.arms), outer_rows)
     limit = literal_limit(query.limit)
     if limit is not None and query.operators[-1] == "UNION ALL":
@@ -126,8 +137,9 @@ def _split(operators: list[str], first: int, end: int) -> int:
 def _sorted_arm(lowering: Lowering, arm: Query, keys: list[Key], outer_rows: int) -> tuple[physical.Node, int]:
     """One arm, sorted: a block plans its own order, others are sorted afterwards."""
     if isinstance(arm, Block):
-        arm.order_by = tuple([OrderTerm(arm.result[number], descending, nulls_last, collation)
-                              for number, descending, nulls_last, collation in keys])
+        # The real one's terms carry a COLLATE each, so that a GROUP BY list never equals them.
+        arm.order_by = tuple([OrderTerm(Collate(arm.result[number], collation) if arm.is_aggregate else arm.result[number],
+                                        descending, nulls_last, collation) for number, descending, nulls_last, collation in keys])
         return lowering.lower(arm, outer_rows)
     node, rows = lowering.lower(arm, outer_rows)
     if isinstance(node, physical.Values) and len(node.tuples) == 1:

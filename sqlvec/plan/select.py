@@ -126,8 +126,8 @@ def _bind_result(core: ast.SelectCore, block: Block, scope: Scope) -> None:
         raise errors.too_many_result_columns()
     block.result = tuple(result)
     block.names = tuple(names)
-    if any(isinstance(column, ast.ResultColumn) and column.alias is None and isinstance(column.expr, ast.Collate)
-           for column in core.columns):
+    if not scope.binding.context.settings.short_column_names or any(
+            isinstance(column, ast.ResultColumn) and column.alias is None and isinstance(column.expr, ast.Collate) for column in core.columns):
         block.column_names = _column_names(core, block, stars)
     scope.aliases = aliases
 
@@ -137,7 +137,7 @@ def _column_names(core: ast.SelectCore, block: Block, stars: list[list[tuple[Exp
     found: list[str] = []
     for column, star in zip(core.columns, stars, strict=True):
         if star is not None:
-            found.extend(block.names[len(found) : len(found) + len(star)])
+            found.extend(name for _, name, _ in star)
             continue
         name = block.names[len(found)]
         expression = block.result[len(found)]

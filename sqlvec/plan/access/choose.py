@@ -175,9 +175,10 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     if walk is None:
         raise errors.no_query_solution()
     order = None
+    first = walk.loops
     if wanted:
         order = resolve("sqlvec.plan.access.ordering:Order")(clause, wanted)
-        limit = literal_limit(block.window_limit if block.windows else block.limit) if request.mode == "order" and not block.is_aggregate else None
+        limit = literal_limit(block.window_limit if block.windows else block.limit or block.limit_hint) if request.mode == "order" and not block.is_aggregate else None
         cost = resolve("sqlvec.plan.access.join_order:SortCost")(
             walk.rows + 1, len(wanted), limit, request.distinct is not None)
         for loop in candidates.loops:
@@ -194,10 +195,11 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
         reverse, big_null = _settle_order(plan, request, order, walk, mode, stands_in)
     elif request.reverse_unordered:
         reverse = -1
-    if request.distinct is not None and not stands_in and distinct != "unique" and request.mode != "group":
+    if request.distinct is not None and not stands_in and distinct != "unique":
         own = tuple(OrderTerm(expression, collation=expression.collation or "BINARY") for expression in request.distinct)
         check = resolve("sqlvec.plan.access.ordering:Order")(clause, own)
-        if resolve("sqlvec.plan.access.ordering:satisfied")(check, loops, _DISTINCT)[0] == len(own):
+        satisfied = resolve("sqlvec.plan.access.ordering:satisfied")
+        if satisfied(check, loops, _DISTINCT)[0] == len(own) and (request.mode != "group" or satisfied(check, first, _DISTINCT)[0] == len(own)):
             plan.distinct = "ordered"
     if len(loops) > 1 and request.kind == "SELECT" and not block.is_aggregate:
         kept = resolve("sqlvec.plan.access.omit_join:omit_joins")(block, request, clause, loops, plan)
@@ -305,7 +307,7 @@ def _add_implied(clause: Clause, builder: PathBuilder, loop: Loop, item: FromIte
         if type(term.left) is FixedColumn:
             continue
         found = clause.find_best(item.source, term.column, ~builder.ready, EQUAL | IN)
-        if found is None or found.used or found.virtual or found is term or found.left is None or term.left is None:
+        if found is None or found.used or not found.needs & ~builder.ready or found.virtual or found is term or found.left is None or term.left is None:
             continue
         expression = found.expression
         if isinstance(expression, InSubquery) and len(expression.operands) > 1:

@@ -105,7 +105,6 @@ def _change_to_in(clause: Clause, term: Term, disjuncts: Clause, to_in: int) -> 
             clause.terms.remove(child)
             return
         clause._child(child, term)
-        term.operator = 0
         return
 
 

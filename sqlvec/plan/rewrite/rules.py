@@ -19,7 +19,7 @@ Follows "The SQLite Query Optimizer Overview" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Expression, Literal
+from sqlvec.expr.bound import Collate, Column, Expression, Literal, OrderTerm
 from sqlvec.plan.logical import Block, Compound, FromItem, Query, RecursiveQuery
 from sqlvec.plan.reads import query_expressions, subqueries_in
 from sqlvec.resolve import resolve
@@ -52,7 +52,10 @@ class Rewriting:
         if isinstance(query, Block):
             query = self.block(query, is_recursive, is_arm, is_ordered)
         elif isinstance(query, Compound):
-            self.compound(query)
+            if _sorts_by_collation(query):
+                query = self.block(self._around(query), is_recursive, is_arm, is_ordered)
+            else:
+                self.compound(query)
         elif isinstance(query, RecursiveQuery):
             query.setup = self.query(query.setup)
             query.steps = [self.query(step, True) for step in query.steps]
@@ -64,6 +67,30 @@ class Rewriting:
         self.done[id(original)] = query
         self.done[id(query)] = query
         return query
+
+    def _around(self, query: Compound) -> Block:
+        """``SELECT * FROM (compound) ORDER BY``: what SQLite makes of a compound that removes duplicates and sorts by a COLLATE of its own."""
+        statement = self.binding.statement
+        item = FromItem(statement.new_source(), f"(subquery-{query.number})")
+        item.query = query
+        item.columns = query.names
+        results = query.results()
+        columns = tuple([Column(item.source, number, name, results[number].affinity, query.collations[number])
+                         for number, name in enumerate(query.names)])
+
+        def change(node: Expression) -> Expression | None:
+            return columns[node.number] if type(node) is Column and node.source == query.output_source else None
+
+        block = Block(query.number)
+        block.names = query.names
+        block.from_items = [item]
+        block.result = columns
+        block.order_by = tuple([OrderTerm(term.expression.replace(change), term.descending, term.nulls_last, term.collation)
+                                for term in query.order_by])
+        block.limit, block.offset = query.limit, query.offset
+        query.order_by = ()
+        query.limit = query.offset = None
+        return block
 
     def compound(self, query: Compound) -> None:
         """Rewrite the arms.  A DISTINCT below an operator that removes duplicates anyway is dropped."""
@@ -131,6 +158,11 @@ class Rewriting:
                 return merged
             position = 0
         return block
+
+
+def _sorts_by_collation(query: Compound) -> bool:
+    return any(operator != "UNION ALL" for operator in query.operators) and any(
+        isinstance(node, Collate) for term in query.order_by for node in term.expression.walk())
 
 
 def rewrite_query(query: Query, binding: Binding) -> Query:
