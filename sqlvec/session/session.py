@@ -82,6 +82,8 @@ class Session:
         """Compile the statement that begins at ``start``; also the offset just behind it.  (None, end) for blanks and comments only."""
         if self.is_closed:
             raise errors.misuse()
+        while sql[start : start + 1].isspace():
+            start += 1
         if sql[start : start + 1] in ("I", "i", "R", "r"):
             known = resolve("sqlvec.session.literal_inserts:prepare")(self, sql, start)
             if known is not None:

@@ -32,15 +32,20 @@ _ONE_BYTE = [bytes(((value + 256) & 255,)) for value in range(-128, 128)]
 class FastInsert:
     """The generated code of one statement.  ``bind(writer)`` gives ``insert(p)`` for the trees of a run."""
 
-    __slots__ = ("from_parameters", "make")
+    __slots__ = ("from_parameters", "insert", "make", "trees")
 
     def __init__(self, node: Insert, writer: TableWriter) -> None:
         self.from_parameters = node.is_atomic or (node.rows is not None and len(node.rows) == 1)
+        self.trees: tuple[Any, ...] = ()
+        self.insert: Any = None
         self.make = _Source(node, writer, self.from_parameters).build()
 
-    def bind(self, writer: TableWriter) -> Callable[[tuple[Any, ...]], int | None]:
-        """``insert(p)`` for this run."""
-        return self.make(writer.tree, *writer.trees)  # type: ignore[no-any-return]
+    def bind(self, trees: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], int | None]:
+        """``insert(p)`` for the trees of this run (the table's first); the last one is kept."""
+        if trees != self.trees:
+            self.insert = self.make(*trees)
+            self.trees = trees
+        return self.insert  # type: ignore[no-any-return]
 
 
 class _Source:

@@ -90,7 +90,7 @@ def fast_function(node: Insert, writer: TableWriter) -> Any:
         return None
     if node.compiled is None:
         node.compiled = resolve("sqlvec.exec.dml.fast_insert:FastInsert")(node, writer)
-    return node.compiled.bind(writer)
+    return node.compiled.bind((writer.tree, *writer.trees))
 
 
 def run(node: Insert, context: RunContext, activation: Any) -> Iterator[tuple[Any, ...]]:
@@ -112,7 +112,13 @@ def batch(node: Insert, context: RunContext) -> Callable[[tuple[Any, ...]], int 
     """The function that stores a row of parameter values, for running an ``is_atomic`` INSERT many times over; None where there is none.
 
     It gives the rowid, or None for a row that must go through ``run``.  The trees it holds are good as long as the transaction goes on."""
-    return fast_function(node, WriteState(context).writer(node.write))
+    if node.compiled is None or (node.write.checks and context.settings.ignore_check_constraints):
+        return fast_function(node, WriteState(context).writer(node.write))
+    write = node.write
+    trees = [context.table_tree(write.table)]
+    for entry in write.indexes:
+        trees.append(context.index_tree(entry.index))
+    return node.compiled.bind(tuple(trees))  # type: ignore[no-any-return]
 
 
 def steps(node: Insert, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
