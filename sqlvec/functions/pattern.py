@@ -14,7 +14,7 @@ from sqlvec import errors
 from sqlvec.resolve import resolve
 from sqlvec.values import text as text_module
 from sqlvec.values.storage import cast_to_text
-from sqlvec.values.text import encode, lower, until_nul
+from sqlvec.values.text import encode, lower, readable, until_nul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _ANY = 0
 
 def like(pattern: Value, value: Value, escape: Any = ABSENT) -> int | None:
     """like(P, X [, E]): X LIKE P ESCAPE E."""
-    if type(value) is str and escape is ABSENT:
+    if type(value) is str and escape is ABSENT and not text_module.invalid_text_seen:
         matcher = _plain_cache.get(pattern)
         if matcher is not None:
             return 1 if matcher(value) else 0
@@ -76,7 +76,8 @@ def _like(pattern: Value, value: Value, escape: Any, is_sensitive: bool) -> int 
         matcher = compile_like(pattern, escape, is_sensitive)  # type: ignore[arg-type]
     if value is None:
         return None
-    return 1 if matcher(value if type(value) is str else cast_to_text(value)) else 0  # type: ignore[arg-type]
+    text = value if type(value) is str else cast_to_text(value)
+    return 1 if matcher(readable(text)) else 0  # type: ignore[arg-type]
 
 
 def glob(pattern: Value, value: Value) -> int | None:
@@ -85,14 +86,15 @@ def glob(pattern: Value, value: Value) -> int | None:
         return 0
     if pattern is None:
         return None
-    text: str = pattern if type(pattern) is str else cast_to_text(pattern)  # type: ignore[assignment]
-    matcher = _glob_cache.get(text)
+    template: str = pattern if type(pattern) is str else cast_to_text(pattern)  # type: ignore[assignment]
+    matcher = _glob_cache.get(template)
     if matcher is None:
-        check_length(text)
-        matcher = compile_glob(text)
+        check_length(template)
+        matcher = compile_glob(template)
     if value is None:
         return None
-    return 1 if matcher(value if type(value) is str else cast_to_text(value)) else 0  # type: ignore[arg-type]
+    text = value if type(value) is str else cast_to_text(value)
+    return 1 if matcher(readable(text)) else 0  # type: ignore[arg-type]
 
 
 def check_length(pattern: str) -> None:
@@ -117,7 +119,7 @@ def compile_like(pattern: str, escape: Any = ABSENT, is_sensitive: bool = False)
     found = _like_cache.get(key)
     if found is None:
         mark = escape_character(escape) if escape is not ABSENT else ""
-        segments = _like_segments(until_nul(pattern), mark, is_sensitive)
+        segments = _like_segments(readable(until_nul(pattern)), mark, is_sensitive)
         found = _never if segments is None else _matcher(segments, not is_sensitive)
         if len(_like_cache) >= _CACHE_SIZE:
             _like_cache.clear()
@@ -132,7 +134,7 @@ def compile_glob(pattern: str) -> Matcher:
     """The matcher of a GLOB pattern; kept in a cache."""
     found = _glob_cache.get(pattern)
     if found is None:
-        segments = _glob_segments(until_nul(pattern))
+        segments = _glob_segments(readable(until_nul(pattern)))
         found = _never if segments is None else _matcher(segments, False)
         if len(_glob_cache) >= _CACHE_SIZE:
             _glob_cache.clear()

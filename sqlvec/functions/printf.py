@@ -12,7 +12,7 @@ from sqlvec.functions.fixed import fixed, fixed_digits, place_point
 from sqlvec.values.extended import add, from_double, less, multiply
 from sqlvec.values.numeric_text import _TEN, _TENTH, extract_digits, half_unit, normalise
 from sqlvec.values.storage import cast_to_integer, cast_to_real, cast_to_text
-from sqlvec.values.text import canonical, decode, encode, until_nul
+from sqlvec.values.text import canonical, characters, decode, encode, is_valid, until_nul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,8 +171,11 @@ def _convert(conversion: Conversion, arguments: Arguments) -> str:
     if conversion.kind == "n":
         return text
     length = len(text)
-    if conversion.kind in "szqQw" and not conversion.bang and not text.isascii():
-        length = len(encode(text))
+    if conversion.kind in "szqQwc" and not text.isascii():
+        if not conversion.bang and conversion.kind != "c":
+            length = len(encode(text))
+        elif not is_valid(text):
+            length = sum(byte & 0xC0 != 0x80 for byte in encode(text))
     if length >= width:
         return text
     return text + " " * (width - length) if left else " " * (width - length) + text
@@ -303,8 +306,11 @@ def _cut(conversion: Conversion, text: str, precision: int | None) -> str:
     """The first ``precision`` bytes, or characters with ``!``."""
     if precision is None or precision >= len(text) * 4:
         return text
-    if conversion.bang or text.isascii():
-        return text[:precision]
+    if is_valid(text):
+        if conversion.bang or text.isascii():
+            return text[:precision]
+    elif conversion.bang:
+        return decode(b"".join(characters(text)[:precision]))
     return decode(encode(text)[:precision])
 
 
@@ -314,7 +320,8 @@ def _string(conversion: Conversion, arguments: Arguments, _width: int, precision
 
 
 def _character(conversion: Conversion, arguments: Arguments, width: int, precision: Any, _left: bool) -> str:
-    text = until_nul(cast_to_text(arguments.next()) or "")[:1] or "\0"
+    text = until_nul(cast_to_text(arguments.next()) or "")
+    text = (text[:1] if is_valid(text) else decode(characters(text)[0])) or "\0"
     times = precision if precision is not None and precision > 1 else 1
     if times * len(text) > MAX_LENGTH:
         raise _TooLong

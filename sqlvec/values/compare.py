@@ -92,7 +92,7 @@ def nocase_key(text: str) -> str:
     if "\0" in text:
         start = text.index("\0")
         rest = len(encode(text[start:]))
-        return binary_key(lower(text[:start])) + "\0" + chr(rest // 50000) + chr(rest % 50000)
+        return binary_key(lower(text[:start]) + "\0" + chr(rest // 50000) + chr(rest % 50000))
     if text.isascii():
         return text.lower()
     return binary_key(lower(text))

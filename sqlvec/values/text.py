@@ -63,8 +63,7 @@ def encode(text: str, encoding: int = UTF8) -> bytes:
     try:
         return text.encode(codec)
     except UnicodeEncodeError:
-        points = [code_point(piece) for piece in characters(text)]
-        return "".join(map(chr, points)).encode(codec, "surrogatepass")
+        return readable(text).encode(codec)
 
 
 def _encode_escaped(text: str) -> bytes:
@@ -140,7 +139,7 @@ def characters(text: str) -> list[bytes]:
 
 
 def code_point(piece: bytes) -> int:
-    """The code point that SQLite reads from one piece of :func:`characters`; malformed ones are U+FFFD."""
+    """The code point that SQLite reads from one piece of :func:`characters`; most malformed ones are U+FFFD."""
     lead = piece[0]
     if lead < 0xC0:
         return lead
@@ -158,9 +157,17 @@ def code_point(piece: bytes) -> int:
         code = 0
     for byte in piece[1:]:
         code = ((code << 6) + (byte & 0x3F)) & 0xFFFFFFFF
-    if code < 0x80 or code & 0xFFFFF800 == 0xD800 or code & 0xFFFFFFFE == 0xFFFE or code > 0x10FFFF:
+    if code < 0x80 or code & 0xFFFFF800 == 0xD800 or code & 0xFFFFFFFE == 0xFFFE:
         return 0xFFFD
     return code
+
+
+def readable(text: str) -> str:
+    """Text as SQLite reads it character by character: malformed pieces as the code points that come out of them."""
+    if not invalid_text_seen or is_valid(text):
+        return text
+    points = map(code_point, characters(text))
+    return "".join(chr(point) if point <= 0x10FFFF else "\ufffd" for point in points)
 
 
 def length(text: str) -> int:
