@@ -18,6 +18,7 @@ from __future__ import annotations
 from sqlvec.columnar.dictionary import KeySet, Lift
 from sqlvec.columnar.kernels import arithmetic, logic
 from sqlvec.columnar.kernels.compare import compare
+from sqlvec.columnar.kernels.substring import substring
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.vector import (
     INTEGER,
@@ -388,7 +389,32 @@ def _call(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnV
             return _branches(evaluator, [node.arguments[0]], [node.arguments[1]], node.arguments[2], batch)
         if node.operator is not None or name in ("like", "glob"):
             return logic.to_vector(_pattern(evaluator, node, batch))
+        if name in ("substr", "substring") and len(node.arguments) == 3:
+            found = _substring(evaluator, node, batch)
+            if found is not None:
+                return found
     return evaluator.by_rows(node, batch)
+
+
+def _substring(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector | None:
+    """substr() of a text by constant position and count, or None."""
+    numbers = []
+    for argument in node.arguments[1:]:
+        single = evaluator.constant(argument)
+        value = single.value(0) if single is not None else None
+        if type(value) is not int:
+            return None
+        numbers.append(value)
+    made = substring(evaluator.value(node.arguments[0], batch), numbers[0], numbers[1])
+    if made is None:
+        return None
+    vector, declined = made
+    if not len(declined):
+        return vector
+    mask = np.ones(batch.count, bool)
+    mask[declined] = False
+    others = np.flatnonzero(mask)
+    return merge(batch.count, [(declined, evaluator._callable(node).over(batch, declined)), (others, vector.take(others))])
 
 
 def _coalesce(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector:
