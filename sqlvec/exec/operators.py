@@ -5,7 +5,7 @@ that knows the node is imported when the first such node is compiled.
 """
 from __future__ import annotations
 
-from sqlvec.expr.compile import maker
+from sqlvec.expr.bound import Column, Literal
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.exec.context import RunContext
-    from sqlvec.expr.bound import Column, Expression
+    from sqlvec.expr.bound import Expression
     from sqlvec.plan.physical import Node
 
 _ROW = "sqlvec.exec.row."
@@ -26,7 +26,7 @@ OPERATORS: dict[str, str] = {
     "SingleRow": _ROW + "pipeline_source:open_pipeline",
     "VectorInput": "sqlvec.exec.bridge:open_vector",
     "Aggregate": _ROW + "aggregate:open_aggregate",
-    "CountRows": _ROW + "aggregate:open_count_rows",
+    "CountRows": _ROW + "simple:open_count_rows",
     "WindowPass": _ROW + "window:open_window_pass",
     "Sort": _ROW + "sort:open_sort",
     "Distinct": _ROW + "sort:open_distinct",
@@ -38,12 +38,24 @@ OPERATORS: dict[str, str] = {
     "RecursiveCte": _ROW + "recursive:open_recursive",
 }
 
+SIMPLE_PROJECT = _ROW + "simple:open_simple_project"
+
 WRITERS: dict[str, str] = {
     "Insert": "sqlvec.exec.dml.insert:run",
     "Update": "sqlvec.exec.dml.update:run",
     "Delete": "sqlvec.exec.dml.delete:run",
     "VtabWrite": "sqlvec.exec.dml.vtab_write:run",
 }
+
+
+def is_simple(node: Node) -> bool:
+    """Is this a Project of constants and counts that needs no generated code?"""
+    source = node.input  # type: ignore[attr-defined]
+    if type(source).__name__ not in ("SingleRow", "CountRows"):
+        return False
+    known = {(column.source, column.number) for column in source.columns}
+    return all(type(expression) is Literal or (type(expression) is Column and (expression.source, expression.number) in known)
+               for expression in node.expressions)  # type: ignore[attr-defined]
 
 
 class Compiler:
@@ -60,8 +72,11 @@ class Compiler:
 
     def operator(self, node: Node) -> Callable[[Any, Any], Any]:
         """The opener of a node."""
-        return resolve(OPERATORS[type(node).__name__])(node, self)  # type: ignore[no-any-return]
+        name = type(node).__name__
+        if name == "Project" and is_simple(node):
+            return resolve(SIMPLE_PROJECT)(node, self)  # type: ignore[no-any-return]
+        return resolve(OPERATORS[name])(node, self)  # type: ignore[no-any-return]
 
     def function(self, expressions: tuple[Expression, ...], layout: tuple[Column, ...], kind: str = "tuple") -> Any:
         """A Maker: ``.bind(activation)`` gives ``f(row, outer)``; kinds: tuple, value, condition."""
-        return maker(expressions, layout, self.collations, self.outer_columns, kind)
+        return resolve("sqlvec.expr.compile:maker")(expressions, layout, self.collations, self.outer_columns, kind)

@@ -22,9 +22,6 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import And, Column, OrderTerm
 from sqlvec.plan import physical
-from sqlvec.plan.access.choose import choose, runs_as_coroutine
-from sqlvec.plan.access.cost import literal_limit
-from sqlvec.plan.access.result import QueryPlan, Request
 from sqlvec.plan.logical import Block, Compound, RecursiveQuery, ValuesQuery
 from sqlvec.plan.reads import block_expressions, columns_read, mark_used, output_expressions, refresh_outer, subqueries_in
 from sqlvec.plan.scope import Scope
@@ -36,13 +33,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.expr.bound import Expression
-    from sqlvec.plan.access.result import JoinPlan
+    from sqlvec.plan.access.result import JoinPlan, QueryPlan, Request
     from sqlvec.plan.logical import FromItem, Query
     from sqlvec.plan.scope import Binding
 
 SELECT_ROWS = 320
 UNKNOWN_ROWS = 200
 RULES = "sqlvec.plan.rewrite.rules:rewrite_query"
+# The access planner is loaded by the first statement that has a FROM clause.
+CHOOSE = "sqlvec.plan.access.choose:choose"
+RUNS_AS_COROUTINE = "sqlvec.plan.access.choose:runs_as_coroutine"
+LITERAL_LIMIT = "sqlvec.plan.access.cost:literal_limit"
+REQUEST = "sqlvec.plan.access.result:Request"
+QUERY_PLAN = "sqlvec.plan.access.result:QueryPlan"
 
 
 class Lowering:
@@ -138,7 +141,7 @@ class Lowering:
             request.order = block.order_by
             if block.distinct:
                 request.distinct = block.result
-        plan = choose(block, request)
+        plan = resolve(CHOOSE)(block, request)
         needed = output_expressions(block)
         node: physical.Node = self.join(block, plan, needed)
         if plan.constants:
@@ -179,7 +182,7 @@ class Lowering:
     def request(self, block: Block, outer_rows: int) -> Request:
         """What the loops are asked for, without an order yet."""
         settings = self.binding.context.settings
-        request = Request(outer_rows=outer_rows)
+        request = resolve(REQUEST)(outer_rows=outer_rows)
         if self.scan[0] is block:
             request.kind = self.scan[1]
         request.automatic_index = settings.automatic_index
@@ -192,14 +195,14 @@ class Lowering:
                 same = next((other for other in block.from_items if other is not item and other.source in request.query_plans
                              and (other.view is item.view is not None or other.cte is item.cte is not None)
                              and not item.is_narrowed and not other.is_narrowed), None)
-                if same is not None and not runs_as_coroutine(block, block.from_items.index(same)):
+                if same is not None and not resolve(RUNS_AS_COROUTINE)(block, block.from_items.index(same)):
                     shared = request.query_plans[same.source]
                     rows = shared.rows if item.cte is None else UNKNOWN_ROWS
-                    request.query_plans[item.source] = QueryPlan(shared.node, rows, shared.slot, shared.outer)
+                    request.query_plans[item.source] = resolve(QUERY_PLAN)(shared.node, rows, shared.slot, shared.outer)
                     continue
                 request.query_plans[item.source] = self.query_plan(item, outer_rows)
             elif item.recursive is not None:
-                request.query_plans[item.source] = QueryPlan(physical.SingleRow(()), 200, self.queues[id(item.recursive)])
+                request.query_plans[item.source] = resolve(QUERY_PLAN)(physical.SingleRow(()), 200, self.queues[id(item.recursive)])
         return request
 
     def query_plan(self, item: FromItem, outer_rows: int) -> QueryPlan:
@@ -216,7 +219,7 @@ class Lowering:
             outer = ()
             known = (known[0], UNKNOWN_ROWS, known[2])      # the real one knows the size at the first use only
         node, rows, slot = known
-        return QueryPlan(node, rows, slot, outer)
+        return resolve(QUERY_PLAN)(node, rows, slot, outer)
 
     def virtual_table(self, item: FromItem) -> Any:
         """The connected module instance of an item."""
@@ -247,7 +250,7 @@ class Lowering:
 
     def estimate(self, block: Block, rows: int) -> int:
         """The row estimate of a block's result."""
-        limit = literal_limit(block.limit or block.limit_hint)
+        limit = resolve(LITERAL_LIMIT)(block.limit or block.limit_hint)
         most = SELECT_ROWS if limit is None else min(SELECT_ROWS, limit)
         if block.group_by is not None:
             return min(most, 66)

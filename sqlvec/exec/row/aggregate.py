@@ -367,19 +367,4 @@ def write_rows(base: Any, conditions: list[Any], sink: Sink, compiler: Compiler)
     return Pipeline(compiler).rows(compiler.operator(base), base.columns, conditions, sink)
 
 
-def open_count_rows(node: physical.CountRows, compiler: Compiler) -> Any:
-    """Compile a CountRows: the number of entries of a tree."""
-    table, index = node.table, node.index
-
-    def count(activation: Any, outer: Any) -> Iterator[tuple[Any, ...]]:
-        if index is not None:
-            yield (activation.index_tree(index).count_entries(),)
-        elif table.without_rowid:
-            yield (activation.index_tree(table.key_index).count_entries(),)
-        else:
-            yield (activation.table_tree(table).count_rows(),)
-
-    return count
-
-
-__all__ = ["AggregateSink", "open_aggregate", "open_count_rows"]
+__all__ = ["AggregateSink", "open_aggregate"]
