@@ -16,19 +16,26 @@ if TYPE_CHECKING:
 class Activation:
     """``slots``: what the program remembers, by key (a Subquery, a slot number, a compiled level); ``context``: the run context."""
 
-    __slots__ = ("context", "slots")
+    __slots__ = ("_trees", "context", "slots")
 
     def __init__(self, context: RunContext) -> None:
         self.context = context
         self.slots: dict[Any, Any] = {}
+        self._trees: dict[int, Any] = {}        # by id of the schema object, which lives as long as the plan
 
     def table_tree(self, table: Table) -> Any:
         """The tree of a rowid table."""
-        return self.context.table_tree(table)
+        tree = self._trees.get(id(table))
+        if tree is None:
+            tree = self._trees[id(table)] = self.context.table_tree(table)
+        return tree
 
     def index_tree(self, index: Index) -> Any:
         """The tree of an index or WITHOUT ROWID table."""
-        return self.context.index_tree(index)
+        tree = self._trees.get(id(index))
+        if tree is None:
+            tree = self._trees[id(index)] = self.context.index_tree(index)
+        return tree
 
     def forget(self) -> None:
         """Drop all remembered state (a new run of the same program)."""

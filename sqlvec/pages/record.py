@@ -252,9 +252,13 @@ class ColumnSpan:
 
 def shape_spans(header: bytes) -> list[ColumnSpan]:
     """All values of a header shape in record order (kinds: see the table above; for readers that gather columns themselves)."""
-    offset = get_varint(header, 0)[0]
+    return spans_of(get_varint(header, 0)[0], serial_types(header))
+
+
+def spans_of(offset: int, types: list[int] | bytes) -> list[ColumnSpan]:
+    """Where values of these serial types lie when the first one begins at ``offset``."""
     spans = []
-    for serial in serial_types(header):
+    for serial in types:
         if serial >= 12:
             size = (serial - 12) >> 1
             spans.append(ColumnSpan("t" if serial & 1 else "x", offset, size))
@@ -393,7 +397,10 @@ class RowShapes(dict):  # type: ignore[type-arg]
 
     def make(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
         """Build the decoder of one shape."""
-        spans = shape_spans(header)
+        return self.build(shape_spans(header))
+
+    def build(self, spans: list[ColumnSpan]) -> Callable[[bytes], tuple[Value, ...]]:
+        """The decoder for values that lie at ``spans``."""
         count = len(spans)
         columns = self.columns
         if len(columns) > _LIMIT_GENERATED or not columns:
@@ -417,7 +424,7 @@ class RowShapes(dict):  # type: ignore[type-arg]
         layout = ">"
         for offset, size, kind in ordered:
             if offset < at:  # the columns aren't in record order: read value by value through a permutation
-                return self._permuted(header)
+                return self._permuted(spans)
             layout += (f"{offset - at}x" if offset > at else "") + _format_of(kind, size)
             at = offset + size
         unpack = Struct(layout).unpack_from
@@ -425,9 +432,9 @@ class RowShapes(dict):  # type: ignore[type-arg]
             return unpack
         return _signature_maker(kinds, self.encoding)(unpack, defaults, self.decode_slowly)  # type: ignore[no-any-return]
 
-    def _permuted(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+    def _permuted(self, spans: list[ColumnSpan]) -> Callable[[bytes], tuple[Value, ...]]:
         order = sorted(set(self.columns))
-        inner = RowShapes(tuple(order), self.encoding, self.real_columns, self.defaults).make(header)
+        inner = RowShapes(tuple(order), self.encoding, self.real_columns, self.defaults).build(spans)
         where = [order.index(column) for column in self.columns]
 
         def decoder(payload: bytes) -> tuple[Value, ...]:
@@ -435,6 +442,48 @@ class RowShapes(dict):  # type: ignore[type-arg]
             return tuple([row[index] for index in where])
 
         return decoder
+
+
+class PrefixShapes(RowShapes):
+    """Decoders by the first ``width`` bytes of a payload: header size and serial types up to the last wanted column, whatever follows it.
+
+    Rows whose later columns vary (a comment of any length) so share decoders: ``shapes[payload[:width]](payload)``.  A key that doesn't hold just
+    that (short records, long texts in front) leads to decoders by whole headers.  A shape that is seen once is decoded without building anything.
+    """
+
+    __slots__ = ("headers", "width")
+
+    def __init__(
+        self,
+        columns: tuple[int, ...],
+        encoding: str = "utf-8",
+        real_columns: frozenset[int] = frozenset(),
+        defaults: Mapping[int, Value] | None = None,
+    ) -> None:
+        super().__init__(columns, encoding, real_columns, defaults)
+        self.headers = RowShapes(columns, encoding, real_columns, defaults)
+        self.width = max(columns) + 2
+
+    def __missing__(self, prefix: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+        width = self.width
+        if len(prefix) < width or prefix[0] < width:
+            return self.decode_by_header            # values may be part of the key: nothing to remember
+        if len(self) > 20000:
+            self.clear()
+        if not prefix.isascii():
+            self[prefix] = self.decode_by_header
+            return self.decode_by_header
+        self[prefix] = self.decode_again
+        return self.decode_slowly
+
+    def decode_by_header(self, payload: bytes) -> tuple[Value, ...]:
+        """Any payload, by its whole header."""
+        return self.headers[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
+
+    def decode_again(self, payload: bytes) -> tuple[Value, ...]:
+        """The second payload of a shape: from now on a decoder is worth its making."""
+        decoder = self[payload[: self.width]] = self.build(spans_of(payload[0], payload[1 : self.width]))
+        return decoder(payload)
 
 
 def _value_of(span: ColumnSpan, payload: bytes, encoding: str) -> Value:

@@ -78,14 +78,14 @@ class RowLoop(Loop):
 _COMPOUNDS = (physical.UnionAll, physical.SetOperation, physical.MergeSetOperation, physical.RecursiveCte)
 
 
-def storing_affinities(plan: physical.Node) -> tuple[Any, ...] | None:
-    """The affinities that materialising a compound applies to its columns (those of the first arm); None when nothing can change."""
-    node = plan
+def storing_affinities(path: physical.QueryScan) -> tuple[Any, ...] | None:
+    """The affinities that materialising a compound applies to its columns; None when nothing can change."""
+    node = path.plan
     while isinstance(node, (physical.Sort, physical.Limit, physical.Distinct)):
         node = node.input
     if not isinstance(node, _COMPOUNDS):
         return None
-    affinities = tuple(column.affinity if column.affinity != BLOB else None for column in plan.columns)
+    affinities = tuple(affinity if affinity != BLOB else None for affinity in path.affinities)
     return affinities if any(affinities) else None
 
 
@@ -98,7 +98,7 @@ class QuerySource:
         self.program = program_of(path.plan, path.outer)
         self.materialized = path.materialized
         self.key = None if path.outer else ("query", path.slot)
-        self.affinities = storing_affinities(path.plan)
+        self.affinities = storing_affinities(path)
         if self.affinities is not None and not self.materialized:     # a REAL column reads as real even when it is only passed on
             reals = tuple(REAL if affinity == REAL else None for affinity in self.affinities)
             self.affinities = reals if any(reals) else None

@@ -1,6 +1,6 @@
 """Repeated searches of one tree: from tree descents to a table in memory.
 
-A search descends a tree in some tens of microseconds; a scan delivers an entry in less than one.  So a join, or a correlated sub-query, that probes a tree often
+A search descends a tree in some tens of microseconds; a scan delivers an entry in less than one.  So a join or a sub-query that probes a tree often
 is better served by a dictionary of the whole tree.  Readers count their searches and build the dictionary when the searches made so far have
 cost about as much as building it will: at worst twice the best choice.  Order is unchanged: a dictionary holds the entries of a key in the order of the tree.
 

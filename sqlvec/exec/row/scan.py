@@ -4,7 +4,7 @@ A :class:`Loop` writes one level of a pipeline.  ``open`` emits what comes befor
 lines that make columns available, as late as the caller asks for them (conditions first); ``check`` emits the cursor rule's test at the end of the body.
 
 Names: level 2 reads ``for b2 in s2: for k2, d2 in b2:``; ``k2`` rowid, ``d2`` record, ``e2`` index entry, ``c2_5`` column 5.
-Record decoders are ``RowShapes`` (pages/record.py), one per set of columns that is decoded together.
+Record decoders are ``PrefixShapes`` (pages/record.py), one per set of columns that is decoded together.
 
 Invariants
 1. Values of search terms are evaluated once, before the loop, in index order.
@@ -13,7 +13,7 @@ Invariants
 from __future__ import annotations
 
 from sqlvec.expr import bound
-from sqlvec.pages.record import ENCODING_NAMES, RowShapes
+from sqlvec.pages.record import ENCODING_NAMES, PrefixShapes
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
 from sqlvec.schema.objects import EXPRESSION, ROWID
@@ -117,7 +117,7 @@ class TreeLoop(Loop):
             shapes = table_shapes(table, tuple(stored), self.pipeline)
             name = self.pipeline.emitter.constant(shapes, "shapes")
             names = [self.local(number) for number in stored]
-            self.pipeline.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {name}[{payload}[:{payload}[0]]]({payload})")
+            self.pipeline.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {name}[{payload}[:{shapes.width}]]({payload})")
             for number, local in zip(stored, names, strict=True):
                 self.register(number, local)
         for number in computed:
@@ -145,12 +145,12 @@ def columns_in(expression: Expression, source: int) -> set[int]:
     return {number for found, number in bound.columns_of(expression) if found == source}
 
 
-def table_shapes(table: Table, numbers: tuple[int, ...], pipeline: Pipeline) -> RowShapes:
+def table_shapes(table: Table, numbers: tuple[int, ...], pipeline: Pipeline) -> PrefixShapes:
     """Decoders of these columns (table column numbers) of a table's records."""
     fields = tuple(table.fields[number] for number in numbers)
     real = frozenset(table.fields[number] for number in numbers if table.columns[number].affinity == REAL)
     defaults = {table.fields[number]: pipeline.default_value(table, number) for number in numbers if table.columns[number].default is not None}
-    return RowShapes(fields, ENCODING_NAMES[pipeline.emitter.encoding], real, defaults)
+    return PrefixShapes(fields, ENCODING_NAMES[pipeline.emitter.encoding], real, defaults)
 
 
 def index_fields(index: Index) -> dict[int, int]:
@@ -423,11 +423,11 @@ class IndexLoop(TreeLoop):
             fields = tuple(self.fields[number] for number in ordered)
             columns = self.path.table.columns
             real = frozenset(self.fields[number] for number in ordered if number >= 0 and columns[number].affinity == REAL)
-            shapes = RowShapes(fields, ENCODING_NAMES[pipeline.emitter.encoding], real)
+            shapes = PrefixShapes(fields, ENCODING_NAMES[pipeline.emitter.encoding], real)
             name = pipeline.emitter.constant(shapes, "shapes")
             names = [self.local(number) for number in ordered]
             entry = self.entry
-            pipeline.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {name}[{entry}[:{entry}[0]]]({entry})")
+            pipeline.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {name}[{entry}[:{shapes.width}]]({entry})")
             for number, local in zip(ordered, names, strict=True):
                 self.register(number, local)
         if alias in numbers and not self.path.table.without_rowid and index is not None:

@@ -70,6 +70,9 @@ def must_be_integer(value: Any) -> int:
 
 def limit_function(limit: Any, offset: Any, compiler: Compiler) -> Any:
     """``(activation, outer) -> (limit or None, offset)``."""
+    if isinstance(limit, bound.Literal) and offset is None and type(limit.value) is int:
+        fixed = (limit.value if limit.value >= 0 else None, 0)
+        return lambda activation, outer: fixed
     maker = compiler.function(tuple(expression for expression in (limit, offset) if expression is not None), ())
 
     def evaluate(activation: Any, outer: Any) -> tuple[int | None, int]:

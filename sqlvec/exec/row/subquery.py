@@ -7,8 +7,11 @@ Follows "SQL Language Expressions" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.exec.row.program import program_of
+from sqlvec.exec.row.program import RowProgram, program_of
+from sqlvec.expr.bound import Literal
+from sqlvec.expr.emit import is_total
 from sqlvec.expr.operations import InSet, compare_rows, numeric_operand
+from sqlvec.plan import physical
 from sqlvec.values.compare import hash_key
 from sqlvec.values.storage import BLOB, TEXT, to_text_affinity
 
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
 
 def row_evaluator(subquery: Subquery) -> Any:
     """The first row, or a row of NULLs."""
-    program = program_of(subquery.plan, subquery.outer, True)
+    plan = subquery.plan
+    program = program_of(plan.input if has_limit_of_one(plan) else plan, subquery.outer, True)
     nulls = (None,) * max(1, len(subquery.plan.columns))
     is_correlated = bool(subquery.outer)
 
@@ -45,9 +49,26 @@ def close(rows: Any) -> None:
         end()
 
 
+def has_limit_of_one(node: Any) -> bool:
+    """Is this a LIMIT by a positive constant, which says nothing to a reader of one row?"""
+    return (isinstance(node, physical.Limit) and node.offset is None and isinstance(node.limit, Literal)
+            and type(node.limit.value) is int and node.limit.value > 0)
+
+
+def for_existence(node: Any) -> Any:
+    """The part of a plan that decides whether there is a row: no projection, no order, and loops that hand out no columns."""
+    while has_limit_of_one(node) or isinstance(node, (physical.Sort, physical.Distinct)):
+        node = node.input
+    if isinstance(node, physical.Project) and isinstance(node.input, physical.Join) and all(is_total(one) for one in node.expressions):
+        join = physical.Join(node.input.levels, (), node.input.constants)
+        join.rows = node.input.rows
+        return join
+    return node
+
+
 def exists_evaluator(subquery: Subquery) -> Any:
     """1 when there is a row, else 0."""
-    program = program_of(subquery.plan, subquery.outer)
+    program = RowProgram(for_existence(subquery.plan), subquery.outer)
     is_correlated = bool(subquery.outer)
     key = (subquery, "exists")
 
