@@ -245,7 +245,7 @@ def _generated(ts: TokenStream, name: Name | None, start: int, column: Name, so_
     if ts.kind in ("ID", "QUOTED") or (ts.kind in ID_KINDS and ts.kind not in ("GENERATED", "INDEXED")):
         storage = ts.take_name().text.upper()
         if storage not in ("VIRTUAL", "STORED"):
-            raise errors.error_in_generated_column(column.text)
+            ts.defer(errors.error_in_generated_column(column.text))
     return Generated(name, expr, storage, text, (start, ts.end()))
 
 

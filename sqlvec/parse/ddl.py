@@ -215,10 +215,7 @@ def _table_options(ts: TokenStream) -> list[str]:
         position = ts.position
         option = ts.name().text
         if option.lower() != ("rowid" if without else "strict"):
-            # the next token is read before the option is judged, and a syntax error there comes first
-            if ts.kind not in (",", ";", "EOF"):
-                ts.fail()
-            raise errors.unknown_table_option(ts.sql[ts.starts[position] : ts.ends[position]])
+            ts.defer(errors.unknown_table_option(ts.sql[ts.starts[position] : ts.ends[position]]))
         options.append("without rowid" if without else "strict")
         if ts.kind != ",":
             return options
@@ -234,7 +231,7 @@ def _create_index(ts: TokenStream, unique: bool, start: int) -> CreateIndex:
     columns = order_terms(ts)
     ts.depth -= 9
     if len(columns) > COLUMN_LIMIT:
-        raise errors.too_many_columns_in("index")
+        ts.defer(errors.too_many_columns_in("index"))
     ts.expect(")")
     where = None
     if ts.accept("WHERE"):
@@ -382,8 +379,7 @@ def parse_column_definition(sql: str) -> ColumnDef:
     """A lone column definition, as ALTER TABLE ADD COLUMN keeps it."""
     ts = TokenStream(sql)
     definition = column_definition(ts)
-    if ts.kind != "EOF":
-        ts.fail()
+    ts.finish()
     return definition
 
 

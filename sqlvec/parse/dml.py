@@ -37,7 +37,6 @@ from sqlvec.parse.select import (
 from sqlvec.parse.token_stream import TokenStream
 
 Returning = list[ResultColumn | Star | TableStar]
-_AFTER_SET = frozenset((",", "FROM", "WHERE", "RETURNING", "ORDER", "LIMIT", "ON", ";", "EOF"))
 _CONFLICT_ACTIONS = frozenset(("ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"))
 
 
@@ -105,13 +104,13 @@ def _target(ts: TokenStream, indexed: bool, in_trigger: bool) -> TableName:
     alias = None
     if in_trigger:
         if schema is not None:
-            raise errors.qualified_name_in_trigger()
+            ts.defer(errors.qualified_name_in_trigger())
     elif ts.kind == "AS":
         ts.advance()
         alias = ts.name()
     indexed_by, not_indexed = indexed_clause(ts) if indexed else (None, False)
     if in_trigger and (indexed_by is not None or not_indexed):
-        raise errors.indexed_by_in_trigger("NOT INDEXED" if not_indexed else "INDEXED BY")
+        ts.defer(errors.indexed_by_in_trigger("NOT INDEXED" if not_indexed else "INDEXED BY"))
     return TableName(schema, name, alias, indexed_by, not_indexed, None, (start, ts.end()))
 
 
@@ -121,7 +120,7 @@ def _returning(ts: TokenStream, in_trigger: bool = False) -> Returning | None:
     ts.advance()
     columns = result_columns(ts)
     if in_trigger:
-        raise errors.returning_in_trigger()
+        ts.defer(errors.returning_in_trigger())
     return columns
 
 
@@ -214,23 +213,15 @@ def set_clauses(ts: TokenStream) -> list[SetClause]:
         if is_row and type(expr) is not ScalarSelect:
             size = len(expr.items) if type(expr) is RowValue else 1
             if size != len(names):
-                if ts.kind not in _AFTER_SET:
-                    ts.fail()
-                raise errors.columns_assigned_values(len(names), size)
+                ts.defer(errors.columns_assigned_values(len(names), size))
         clauses.append(SetClause(names, is_row, expr, (start, ts.end())))
         total += len(names)
         if ts.kind != ",":
             if total > 2000:
-                raise errors.too_many_columns_in("set list")
+                ts.defer(errors.too_many_columns_in("set list"))
             return clauses
         ts.advance()
         added = 4
-
-
-def _refuse_order_by(ts: TokenStream, statement: str) -> None:
-    if ts.kind != ";" and ts.kind != "EOF":
-        ts.fail()
-    raise errors.order_by_without_limit(statement)
 
 
 def _where_returning(ts: TokenStream, in_trigger: bool, depth: int) -> tuple[Node | None, Returning | None]:
@@ -260,7 +251,7 @@ def _update(ts: TokenStream, with_: With | None, start: int, in_trigger: bool = 
     where, returning = _where_returning(ts, in_trigger, 9)
     order_by, limit, offset = ([], None, None) if in_trigger else order_and_limit(ts, 11)
     if order_by and limit is None:
-        _refuse_order_by(ts, "UPDATE")
+        ts.defer(errors.order_by_without_limit("UPDATE"))
     return Update(with_, or_action, table, sets, from_, where, returning, order_by, limit, offset, (start, ts.end()))
 
 
@@ -271,5 +262,5 @@ def _delete(ts: TokenStream, with_: With | None, start: int, in_trigger: bool = 
     where, returning = _where_returning(ts, in_trigger, 6)
     order_by, limit, offset = ([], None, None) if in_trigger else order_and_limit(ts, 8)
     if order_by and limit is None:
-        _refuse_order_by(ts, "DELETE")
+        ts.defer(errors.order_by_without_limit("DELETE"))
     return Delete(with_, table, where, returning, order_by, limit, offset, (start, ts.end()))

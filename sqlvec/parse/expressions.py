@@ -324,9 +324,9 @@ def _current_time(ts: TokenStream) -> CurrentTime:
 def _parameter(ts: TokenStream) -> Parameter:
     start = ts.start()
     text = ts.token_text()
-    if text[0] == "#" and text[1:2].isdigit():
-        ts.fail()
     ts.advance()
+    if text[0] == "#" and text[1:2].isdigit():
+        ts.defer(errors.syntax_error(text, start))
     ts.height = 1
     return Parameter(assign_parameter(ts, text, start), None if text == "?" else text, (start, ts.end()))
 
@@ -338,7 +338,8 @@ def assign_parameter(ts: TokenStream, text: str, offset: int) -> int:
     elif text[0] == "?":
         number = int(text[1:]) if len(text) < 10 else 0
         if not 1 <= number <= MAX_PARAMETER:
-            raise errors.parameter_out_of_range(MAX_PARAMETER, offset)
+            ts.defer(errors.parameter_out_of_range(MAX_PARAMETER, offset))
+            return 1
         ts.parameter_names.setdefault(number, text)
     else:
         number = ts.parameter_numbers.get(text, 0)
@@ -348,7 +349,7 @@ def assign_parameter(ts: TokenStream, text: str, offset: int) -> int:
     if number > ts.parameter_count:
         ts.parameter_count = number
         if number > MAX_PARAMETER:
-            raise errors.too_many_variables()
+            ts.defer(errors.too_many_variables())
     return number
 
 
@@ -394,7 +395,7 @@ def _function(ts: TokenStream) -> FunctionCall:
                 ts.overflow()
     ts.expect(")")
     if len(args) > 127:
-        raise errors.too_many_arguments(name.text)
+        ts.defer(errors.too_many_arguments(name.text))
     filter_ = over = None
     if ts.kind == "FILTER" or ts.kind == "OVER":
         filter_, over = resolve("sqlvec.parse.windows:filter_over")(ts)

@@ -51,8 +51,7 @@ def parse_statement(sql: str, start: int = 0) -> tuple[Statement | None, int]:
     if ts.kind == "EOF":
         return None, ts.ends[ts.position]
     statement = _explain(ts) if ts.kind == "EXPLAIN" else _statement(ts)
-    if ts.kind != ";" and ts.kind != "EOF":
-        ts.fail()
+    ts.finish()
     statement.parameter_count = ts.parameter_count
     statement.parameter_names = ts.parameter_names
     return statement, ts.ends[ts.position]
@@ -85,6 +84,5 @@ def parse_expression(sql: str) -> Node:
     """A lone expression: the text of a stored CHECK, DEFAULT or generated column."""
     ts = TokenStream(sql)
     node = expression(ts)
-    if ts.kind != "EOF":
-        ts.fail()
+    ts.finish()
     return node

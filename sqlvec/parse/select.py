@@ -41,10 +41,6 @@ from sqlvec.resolve import resolve
 COMPOUND_LIMIT = 500
 COLUMN_LIMIT = 2000
 _COMPOUND_OPERATORS = frozenset(("UNION", "INTERSECT", "EXCEPT"))
-# What may come behind the ON or USING of a FROM item; anything else is a syntax error first.
-_AFTER_FROM_ITEM = _COMPOUND_OPERATORS | {
-    ",", "JOIN", "JOIN_KW", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "WINDOW", ")", ";", "EOF", "ON", "RETURNING",
-}  # fmt: skip
 _JOIN_BITS = {
     "NATURAL": JOIN_NATURAL,
     "LEFT": JOIN_LEFT | JOIN_OUTER,
@@ -112,9 +108,9 @@ def select_after_with(ts: TokenStream, with_: With | None, start: int) -> Select
             height = max(height, ts.height)
         ts.depth -= 2
         if misplaced is not None:
-            raise errors.clause_before_compound(*misplaced)
-        if len(cores) > COMPOUND_LIMIT:
-            raise errors.too_many_terms_in_compound()
+            ts.defer(errors.clause_before_compound(*misplaced))
+        elif len(cores) > COMPOUND_LIMIT:
+            ts.defer(errors.too_many_terms_in_compound())
         body = Compound(cores, operators, (cores[0].span[0], cores[-1].span[1]))
     ts.height = height
     return Select(with_, body, order_by, limit, offset, (start, ts.ends[ts.position - 1]))
@@ -241,7 +237,7 @@ def plain_columns(ts: TokenStream) -> list[Name] | None:
             ts.advance()
             decorated = True
         if decorated:
-            raise errors.syntax_error_after_column_name(name.text)
+            ts.defer(errors.syntax_error_after_column_name(name.text))
         names.append(name)
         if ts.kind != ",":
             break
@@ -265,8 +261,6 @@ def _core(ts: TokenStream) -> SelectCore:
         ts.advance()
     ts.depth = depth + 4
     columns = result_columns(ts)
-    if len(columns) > COLUMN_LIMIT:
-        raise errors.too_many_columns_in("result set")
     height = ts.height
     ts.depth = depth + 3
     from_: list[JoinItem] = []
@@ -303,6 +297,8 @@ def _core(ts: TokenStream) -> SelectCore:
     if depth + 9 > STACK_LIMIT:
         ts.overflow()
     ts.height = height
+    if len(columns) > COLUMN_LIMIT:
+        ts.defer(errors.too_many_columns_in("result set"))
     return SelectCore(distinct, columns, from_, where, group_by, having, windows, (start, ts.ends[ts.position - 1]))
 
 
@@ -391,9 +387,7 @@ def from_items(ts: TokenStream) -> list[JoinItem]:
             using = ts.name_list()
             ts.expect(")")
         if not items and (on is not None or using is not None):
-            if ts.kind not in _AFTER_FROM_ITEM:
-                ts.fail()
-            raise errors.join_required_before("ON" if on is not None else "USING")
+            ts.defer(errors.join_required_before("ON" if on is not None else "USING"))
         if not items and isinstance(nested, list):
             items = nested  # a parenthesised join at the start of the list is the start of the list
         else:
@@ -428,7 +422,7 @@ def _join_words(ts: TokenStream) -> int:
     sides = bits & (JOIN_LEFT | JOIN_RIGHT)
     is_known = all(word in _JOIN_BITS for word in words)
     if not is_known or (bits & JOIN_INNER and bits & JOIN_OUTER) or (bits & JOIN_OUTER and not sides):
-        raise errors.unknown_join_type(" ".join(ts.sql[start:end] for start, end in spans))
+        ts.defer(errors.unknown_join_type(" ".join(ts.sql[start:end] for start, end in spans)))
     return bits
 
 

@@ -3,6 +3,9 @@
 Recursive descent reports what SQLite's LALR(1) parser reports: the error is at the first token that cannot continue the statement.
 So ``fail()`` always complains about the current token: as illegal, as a syntax error, or as incomplete input at the end of the text.
 
+What the grammar accepts and an action refuses (``unknown join type``, a limit) is an error of its own; but the action runs when the token
+behind it has been read, and a syntax error at that token comes first.  So such errors are ``defer``red until that token is taken.
+
 The same parser has a stack of 100 entries, and too deep a nesting of parentheses, functions, CASEs or sub-queries ends in ``parser
 stack overflow``.  ``depth`` counts the grammar symbols that stand on that stack: each construct adds those before its operand while the
 operand is parsed.  ``height`` is the height of the expression just parsed, limited to 1,000 as in the manual's "Limits".
@@ -25,7 +28,7 @@ class TokenStream:
     """``kind`` is the kind of the token at ``position``; ``starts``/``ends`` are offsets into ``sql``."""
 
     __slots__ = (
-        "depth", "ends", "height", "kind", "kinds", "parameter_count", "parameter_names", "parameter_numbers", "position", "sql", "starts",
+        "deferred", "depth", "ends", "height", "kind", "kinds", "parameter_count", "parameter_names", "parameter_numbers", "position", "sql", "starts",
     )  # fmt: skip
 
     def __init__(self, sql: str, start: int = 0) -> None:
@@ -37,6 +40,7 @@ class TokenStream:
         self.position = 0
         self.kind = self.kinds[0]
         self.depth = 0
+        self.deferred: errors.SqlError | None = None
         self.height = 0
         self.parameter_count = 0
         self.parameter_names: dict[int, str] = {}
@@ -44,6 +48,8 @@ class TokenStream:
 
     def advance(self) -> None:
         """Go to the next token; behind a ``;`` the text of a trigger's body, or of the next statement, is lexed on."""
+        if self.deferred is not None:
+            raise self.deferred
         self.position += 1
         if self.position == len(self.kinds):
             lex(self.sql, self.ends[-1], self.kinds, self.starts, self.ends)
@@ -73,6 +79,17 @@ class TokenStream:
 
     def overflow(self) -> None:
         raise errors.parser_stack_overflow()
+
+    def defer(self, error: errors.SqlError) -> None:
+        """Refuse what has just been read, unless the current token turns out to be a syntax error."""
+        self.deferred = error
+
+    def finish(self) -> None:
+        """All has been read that may stand before the current token, which must end the statement."""
+        if self.kind != ";" and self.kind != "EOF":
+            self.fail()
+        if self.deferred is not None:
+            raise self.deferred
 
     def token_text(self) -> str:
         return self.sql[self.starts[self.position] : self.ends[self.position]]
@@ -145,5 +162,5 @@ class TokenStream:
     def taller(self, height: int) -> None:
         """Set the height of the expression just built; too tall a tree is an error."""
         if height > HEIGHT_LIMIT:
-            raise errors.expression_too_deep(HEIGHT_LIMIT)
+            self.defer(errors.expression_too_deep(HEIGHT_LIMIT))
         self.height = height

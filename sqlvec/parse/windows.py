@@ -90,7 +90,7 @@ def _frame(ts: TokenStream) -> Frame:
         last = FrameBound("CURRENT ROW", None, first.span)
     exclude = _exclude(ts) if ts.accept("EXCLUDE") else None
     if _RANK[first.kind] > _RANK[last.kind]:
-        raise errors.unsupported_frame()
+        ts.defer(errors.unsupported_frame())
     return Frame(unit, first, last, exclude, (start, ts.end()))
 
 
