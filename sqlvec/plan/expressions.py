@@ -16,7 +16,7 @@ from sqlvec.plan.comparison import BINARY, applied_affinity, compare, inherit, p
 from sqlvec.plan.scope import Row, resolve_column
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
-from sqlvec.values.storage import NUMERIC, affinity_of_type
+from sqlvec.values.affinity import NUMERIC, affinity_of_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

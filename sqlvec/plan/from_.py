@@ -11,7 +11,7 @@ from sqlvec import errors
 from sqlvec.expr import bound
 from sqlvec.parse import ast
 from sqlvec.plan.comparison import compare
-from sqlvec.plan.logical import Block, Condition, FromItem
+from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 from sqlvec.plan.scope import Frame, Scope, Source
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
@@ -172,6 +172,9 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
     schema = binding.context.catalogs.names[view.database]
     source = query_source(item, query, names, scope, fold(node.alias.text if node.alias is not None else node.name.text))
     source.schema = fold(schema)
+    if view.view_columns and isinstance(query, Compound):       # columns named by the view take their types from the last arm
+        source.results = query.arms[-1].results()
+        item.affinities = tuple([result.affinity for result in source.results])
     return source
 
 
@@ -190,6 +193,7 @@ def query_source(item: FromItem, query: Query, names: tuple[str, ...], scope: Sc
     item.columns = names
     source = Source(item.source, key, None, None, item)
     source.set_query(query, names)
+    item.affinities = tuple([result.affinity for result in source.results])
     return source
 
 

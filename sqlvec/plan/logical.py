@@ -46,7 +46,7 @@ class FromItem:
     ``columns`` are the names of the item's columns, ``used`` collects the column numbers that the statement reads.
     ``cte`` identifies a CTE: items of one CTE share the object; ``cte.references`` counts them."""
 
-    __slots__ = (
+    __slots__ = ("affinities", 
         "alias",
         "arguments",
         "columns",
@@ -93,6 +93,7 @@ class FromItem:
         self.is_narrowed = False                 # conditions of the outer query have been pushed into ``query``
         self.columns: tuple[str, ...] = ()
         self.used: set[int] = set()
+        self.affinities: tuple[str | None, ...] = ()     # of a sub-query's columns
         self.resolved: set[int] | None = None    # columns read when names were resolved (or when the item was merged into its block): they count
                                                  # for coverage by an index though rewriting may have dropped their readers
 

@@ -206,9 +206,9 @@ class VtabScan(Path):
 class QueryScan(Path):
     """Rows of a FROM sub-query: ``plan`` run as a co-routine (``materialized`` False, outermost level only) or materialised once per run
     of the statement (per outer row when ``outer`` is not empty).  Scans with the same ``slot`` share one materialisation.
-    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias)."""
+    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias); ``affinities`` those of its columns, as SQLite sees them."""
 
-    __slots__ = ("materialized", "name", "outer", "plan", "slot")
+    __slots__ = ("affinities", "materialized", "name", "outer", "plan", "slot")
 
     def __init__(self, source: int, label: str, plan: Node, materialized: bool, slot: int) -> None:
         super().__init__(source, label)
@@ -217,6 +217,7 @@ class QueryScan(Path):
         self.slot = slot
         self.outer: tuple[Column, ...] = ()
         self.name = ""
+        self.affinities: tuple[str | None, ...] = ()
 
 
 class RecursiveScan(Path):

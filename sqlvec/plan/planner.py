@@ -83,7 +83,10 @@ def finish_plan(query: Query, binding: Binding, statement: ast.Statement) -> Pla
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
     node = lowering.lower_statement(query)
     plan = resolve("sqlvec.plan.physical:Plan")(node, query.names)
-    plan.declared_types = resolve("sqlvec.plan.declared_types:declared_types")(query)
+    if any(type(result).__name__ in ("Column", "ScalarSubquery") for result in query.results()):
+        plan.declared_types = resolve("sqlvec.plan.declared_types:declared_types")(query)
+    else:
+        plan.declared_types = (None,) * len(query.names)
     complete_plan(plan, binding, statement)
     return plan  # type: ignore[no-any-return]
 

@@ -25,7 +25,7 @@ from sqlvec import errors
 from sqlvec.expr.bound import Call, Column, Expression, Literal
 from sqlvec.plan.logical import BoundStatement
 from sqlvec.schema.catalog import fold
-from sqlvec.values.storage import INTEGER
+from sqlvec.values.affinity import INTEGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

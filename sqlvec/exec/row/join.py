@@ -106,7 +106,7 @@ class QuerySource:
     def __call__(self, activation: Activation, outer: tuple[Any, ...]) -> Any:
         if not self.materialized:
             rows = self.program.rows(activation, outer)
-            return rows if self.affinities is None else self._converted(rows, self.affinities)
+            return rows if self.affinities is None else self._with_reals(rows, self.affinities)
         if self.key is None:
             return self._stored(activation, outer)
         rows = activation.slots.get(self.key)
@@ -119,6 +119,11 @@ class QuerySource:
         if self.affinities is None:
             return list(rows)
         return list(self._converted(rows, self.affinities))
+
+    def _with_reals(self, rows: Any, affinities: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
+            yield tuple([float(value) if affinity is not None and type(value) is int else value
+                         for value, affinity in zip(row, affinities, strict=True)])
 
     def _converted(self, rows: Any, affinities: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         for row in rows:

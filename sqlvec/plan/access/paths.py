@@ -66,6 +66,7 @@ class PathBuilder:
         scan = physical.QueryScan(item.source, item.label, plan.node, position != self.coroutine, plan.slot)
         scan.outer = plan.outer
         scan.name = item.name
+        scan.affinities = item.affinities
         return scan
 
     def _by_rowid(self, loop: Loop, item: FromItem, reverse: bool) -> physical.Path:
