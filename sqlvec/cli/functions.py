@@ -18,9 +18,9 @@ def prepare_session(shell: Shell, session: Session) -> None:
     for arity in (1, 2):
         session.functions.define(ScalarFunction("load_extension", arity, arity, "sqlvec.cli.shell_functions:load_extension", 0, may_raise=True))
     session.functions.extra_table = "sqlvec.cli.function_table:ROWS"
-    session.modules.register("generate_series", "sqlvec.vtab.series:SeriesModule")
-    session.modules.register("fsdir", "sqlvec.cli.fsdir:FsdirModule")
-    session.modules.register("completion", "sqlvec.cli.completion:CompletionModule")
+    session.extra_modules["generate_series"] = "sqlvec.vtab.series:SeriesModule"
+    session.extra_modules["fsdir"] = "sqlvec.cli.fsdir:FsdirModule"
+    session.extra_modules["completion"] = "sqlvec.cli.completion:CompletionModule"
     session.collations.register("uint", _compare_uint)
     session.collations.register("decimal", _compare_decimal)
 

@@ -262,7 +262,7 @@ def _resolve_here(node: ast.ColumnRef, key: str, at: Scope, scope: Scope) -> Exp
             function = scope.binding.context.functions.lookup("coalesce", len(merged) + 1)
             return Call(function, (*merged, last))
         return last
-    if key in ROWID_NAMES and node.column.quoted != "'":
+    if key in ROWID_NAMES and scope.restriction not in ("index expressions", "generated columns"):
         found = _rowid(node, at, table_key, schema_key, scope)
         if found is not None:
             return found

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from sqlvec.resolve import resolve
 from sqlvec.schema.objects import Column, Table
-from sqlvec.values.storage import INTEGER, TEXT
+from sqlvec.values.affinity import INTEGER, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,11 @@ class Catalog:
 
     def hash_order(self) -> list[Table]:
         """Tables in the order in which SQLite's schema hash iterates them."""
-        return [self.find_table(key) for key in _hash_order(self._order)]  # type: ignore[misc]
+        return [self.find_table(key) for key in _hash_order(self._order) if key != "sqlite_master"]  # type: ignore[misc]
+
+    def hash_order_with_schema(self) -> list[Table]:
+        """The same with the schema table in its place."""
+        return [self._schema_table if key == "sqlite_master" else self.find_table(key) for key in _hash_order(self._order)]  # type: ignore[misc]
 
     # --- parsing ------------------------------------------------------------------------------------------------------------------------
 
@@ -324,7 +328,6 @@ def _hash_order(keys: list[str]) -> list[str]:
             for old in before:
                 insert(old)
         insert(key)
-    order.remove("sqlite_master")
     return order
 
 

@@ -19,7 +19,7 @@ from sqlvec import errors
 from sqlvec.parse import ast
 from sqlvec.schema.estimates import column_width, index_row_size, set_default_estimates, table_row_size
 from sqlvec.schema.objects import EXPRESSION, ROWID, Check, Column, ForeignKey, Index, IndexColumn, Table, Trigger
-from sqlvec.values.storage import BLOB, affinity_of_type
+from sqlvec.values.affinity import BLOB, affinity_of_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,11 +18,12 @@ from sqlvec.resolve import resolve
 from sqlvec.session.statement import Statement
 from sqlvec.settings import Settings
 from sqlvec.values.compare import Collations
-from sqlvec.vtab.api import ModuleRegistry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from sqlvec.vtab.api import ModuleRegistry
 
 MEMORY_NAMES = ("", ":memory:")
 
@@ -36,8 +37,8 @@ class Session:
         self.settings = Settings()
         self.functions = FunctionRegistry()
         self.collations = Collations()
-        self.modules = ModuleRegistry()
-        self.modules.fallback = _pragma_module
+        self.extra_modules: dict[str, str] = {}         # modules beside the built-in ones: name -> "module:attribute"
+        self._modules: ModuleRegistry | None = None
         self.databases = DatabaseSet(self.settings, self.collations)
         self.transaction = Transaction(self.databases)
         self.function_context = FunctionContext(self.collations)
@@ -75,6 +76,16 @@ class Session:
         if self.settings.busy_timeout <= 0:
             return False
         return bool(resolve("sqlvec.session.busy:wait")(self.settings.busy_timeout, count))
+
+    @property
+    def modules(self) -> ModuleRegistry:
+        """The virtual-table modules (made at first use)."""
+        if self._modules is None:
+            self._modules = resolve("sqlvec.vtab.api:ModuleRegistry")()
+            self._modules.fallback = _pragma_module
+            for name, target in self.extra_modules.items():
+                self._modules.register(name, target)
+        return self._modules
 
     # --- statements ---------------------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ Follows the manual's "Datatypes In SQLite".
 from __future__ import annotations
 
 from sqlvec.values import text as text_module
+from sqlvec.values.affinity import AFFINITY_NAMES, BLOB, INTEGER, NUMERIC, REAL, TEXT, affinity_of_type  # noqa: F401  (for importers of this module)
 from sqlvec.values.numeric_text import integer_prefix, number_of_text, number_prefix, real_prefix, real_to_text
 
 TYPE_CHECKING = False
@@ -16,32 +17,8 @@ if TYPE_CHECKING:
 
     Value = None | int | float | str | bytes
 
-BLOB = "A"
-TEXT = "B"
-NUMERIC = "C"
-INTEGER = "D"
-REAL = "E"
-
-AFFINITY_NAMES = {BLOB: "BLOB", TEXT: "TEXT", NUMERIC: "NUMERIC", INTEGER: "INTEGER", REAL: "REAL"}
-
 _TWO_63 = 9223372036854775808.0
 _TWO_51 = 2251799813685248
-
-
-def affinity_of_type(declared: str | None) -> str:
-    """The affinity of a declared type, by the substring rule; no type at all means BLOB."""
-    if not declared:
-        return BLOB
-    lowered = declared.lower()
-    if "int" in lowered:
-        return INTEGER
-    if "char" in lowered or "clob" in lowered or "text" in lowered:
-        return TEXT
-    blob = lowered.find("blob")
-    real = min((at for at in (lowered.find("real"), lowered.find("floa"), lowered.find("doub")) if at >= 0), default=-1)
-    if blob >= 0:
-        return BLOB
-    return REAL if real >= 0 else NUMERIC
 
 
 def typeof(value: Value) -> str:
