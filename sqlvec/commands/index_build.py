@@ -8,6 +8,7 @@ from sqlvec import errors
 from sqlvec.exec.dml.conflict import index_error
 from sqlvec.exec.dml.index_entries import EntryMaker
 from sqlvec.exec.dml.row_images import RowCodec, scan_images
+from sqlvec.pages.bulk_load import fill_index
 from sqlvec.plan.write_set import WriteBinder
 from sqlvec.values import text as text_module
 
@@ -40,8 +41,11 @@ def fill(context: CommandContext, index: Index) -> None:
     if index.unique:
         _check_unique(index, tree.layout, entries)
     payload = maker.payload
-    for values in entries:
-        tree.insert(payload(values), values)
+    if context.databases[table.database].pager.auto_vacuum:
+        for values in entries:
+            tree.insert(payload(values), values)
+    else:
+        fill_index(tree, map(payload, entries))
 
 
 def in_tree_order(layout: Any, entries: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

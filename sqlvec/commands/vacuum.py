@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.commands import schema_write
 from sqlvec.commands.attach import evaluate
+from sqlvec.pages.bulk_load import fill_index
 from sqlvec.pages.pager import Pager
 from sqlvec.pages.record import decode, encode
 from sqlvec.resolve import resolve
@@ -179,6 +180,9 @@ class _Copy:
         source = self.context.run_context().index_tree(index)
         target = self.copy.index_tree(self.roots[root], source.layout)
         encoding = self.source.encoding
-        for block in source.blocks():
-            for payload in block:
-                target.insert(payload, decode(payload, encoding))
+        if self.copy.auto_vacuum:
+            for block in source.blocks():
+                for payload in block:
+                    target.insert(payload, decode(payload, encoding))
+        else:
+            fill_index(target, (payload for block in source.blocks() for payload in block))
