@@ -510,6 +510,10 @@ def prohibited(what: str, where: str, offset: int | None = None) -> SqlError:
     return plain(f"{what} prohibited in {where}", offset)
 
 
+def non_deterministic_use(name: str, place: str) -> SqlError:
+    return plain(f"non-deterministic use of {name}() in {place}")
+
+
 def access_prohibited(table: str, column: str, schema: str | None) -> SqlError:
     return SqlError(AUTH, f"access to {schema + '.' if schema else ''}{table}.{column} is prohibited")
 

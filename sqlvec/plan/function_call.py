@@ -127,6 +127,9 @@ def _overloaded(node: ast.FunctionCall, arguments: tuple[Expression, ...], scope
 def _scalar(function: Any, arguments: tuple[Expression, ...], scope: Scope) -> Expression:
     name = function.name
     using = BINARY
+    if scope.restriction is not None and function.builtin and function.context and function.deterministic:
+        if name in resolve("sqlvec.functions.pure:DATE_FUNCTIONS"):
+            function = resolve("sqlvec.functions.pure:pure_variant")(function, scope.restriction)
     if function.uses_collation:
         chosen = next((argument for argument in arguments if argument.explicit), None) if name == "nullif" else None
         chosen = chosen or next((argument for argument in arguments if argument.collation), None)
