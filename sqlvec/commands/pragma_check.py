@@ -64,12 +64,13 @@ def _check_database(call: PragmaCall, number: int, only: Table | None, limit: in
     tables = [table for table in catalog.hash_order() if table is not None and table.kind == "table" and (only is None or table is only)]
     if only is not None and not tables:
         return
-    roots: list[int] = [] if only is not None else [1]
-    for table in tables:
+    # views count with root 0; where one comes first the original takes the check for one of a single table
+    roots: list[int] = [] if only is None else [0]
+    for table in catalog.hash_order_with_schema() if only is None else tables:
         if not table.without_rowid:
             roots.append(table.root)
         roots.extend(index.root for index in table.indexes)
-    found = resolve("sqlvec.pages.integrity:check_structure")(pager, roots, limit - len(messages), only is not None)
+    found = resolve("sqlvec.pages.integrity:check_structure")(pager, roots, limit - len(messages))
     if found:
         messages.append(f"*** in database {databases[number].name} ***\n" + "\n".join(found))
     is_quick = call.name == "quick_check"

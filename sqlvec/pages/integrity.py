@@ -242,12 +242,13 @@ class StructureCheck:
             self.say(f"Fragmentation of {fragments} bytes reported as {page[at + 7]} on page {page_no}", "")
 
 
-def check_structure(pager: Pager, roots: Sequence[int], limit: int = 100, partial: bool = False) -> list[str]:
+def check_structure(pager: Pager, roots: Sequence[int], limit: int = 100) -> list[str]:
     """Messages about a database whose trees have these roots (in the order to be checked), at most ``limit``.
 
-    ``partial``: only these trees, neither freelist nor unused pages (a check of one table).
+    A first root of 0 makes the check partial: only these trees, neither unused pages nor, unless the schema is the next root, the freelist.
     """
     check = StructureCheck(pager, limit)
+    partial = bool(roots) and roots[0] == 0
     try:
         _check(check, roots, partial)
     except _Full:
@@ -260,7 +261,7 @@ def _check(check: StructureCheck, roots: Sequence[int], partial: bool) -> None:
     if pager.page_count == 0 or check.limit <= 0:
         return
     maps = pager.auto_vacuum
-    if not partial:
+    if not partial or 1 in roots[1:2]:
         check.prefix = "Main freelist: "
         check.chain(pager.header("freelist_trunk"), pager.header("freelist_count"), True)
         check.prefix = ""
