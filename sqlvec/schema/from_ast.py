@@ -288,7 +288,9 @@ def _add_automatic_indexes(table: Table, builder: _TableBuilder, autoindex_root:
         _make_table_tree(table, next(index for index, _ in made if index.origin == "pk"))
     for index, _ in made:
         if not index.is_table_tree:
-            index.columns = index.columns + trailing_columns(table, index.columns)
+            # SQLite stores the key fields that it appends to indexes of constraints ascending, whatever the PRIMARY KEY says.
+            appended = [IndexColumn(field.column, field.name, field.collation) for field in trailing_columns(table, index.columns)]
+            index.columns = index.columns + tuple(appended)
             index.root = autoindex_root(index.name) if autoindex_root is not None else 0
         enter_index(table, index)
 
