@@ -184,15 +184,24 @@ class Minimum:
 
 
 class GroupConcat:
-    """group_concat(x [, separator]): the separator of a row stands before its value; the first one is not written."""
+    """group_concat(x [, separator]): the separator of a row stands before its value; the first one is not written.
 
-    __slots__ = ("parts", "separators", "size", "start")
+    An aggregate joins once at the end.  A frame whose start moves keeps the joined text instead, as the original does: a row that
+    leaves takes its own length and that of the separator behind it off the front, and after that an empty text starts anew, even if
+    rows of empty text are still in the frame.
+    """
+
+    __slots__ = ("buffer", "count", "first_length", "is_fresh", "lengths", "parts", "separators", "size")
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.separators: list[str] = []
-        self.start = 0
         self.size = 0
+        self.buffer: str | None = None
+        self.count = 0
+        self.is_fresh = True
+        self.first_length = 0
+        self.lengths: list[int] | None = None
 
     def step(self, value: Value, separator: Value = ",") -> None:
         if value is None:
@@ -202,23 +211,55 @@ class GroupConcat:
         self.size += len(text) + len(between)
         if self.size > MAX_LENGTH:
             raise errors.string_or_blob_too_big()
-        self.parts.append(text)
-        self.separators.append(between)
+        if self.buffer is None:
+            self.parts.append(text)
+            self.separators.append(between)
+        else:
+            self._append(text, between)
+
+    def _append(self, text: str, separator: str) -> None:
+        """Put a row behind the buffer; separators of different lengths are remembered one by one."""
+        if self.is_fresh:
+            self.is_fresh = False
+            self.buffer = text
+            self.first_length = len(separator)
+        else:
+            self.buffer = f"{self.buffer}{separator}{text}"
+            if self.lengths is not None or len(separator) != self.first_length:
+                if self.lengths is None:
+                    self.lengths = [self.first_length] * (self.count - 1)
+                self.lengths.extend([0] * (self.count - len(self.lengths)))
+                self.lengths[self.count - 1] = len(separator)
+        self.count += 1
 
     def inverse(self, value: Value, separator: Value = ",") -> None:
         if value is None:
             return
-        self.size -= len(self.parts[self.start]) + len(self.separators[self.start])
-        self.start += 1
-        if self.start > 1000:
-            del self.parts[: self.start], self.separators[: self.start]
-            self.start = 0
+        if self.buffer is None:
+            self.buffer = ""
+            for part, between in zip(self.parts, self.separators, strict=True):
+                self._append(part, between)
+            self.parts = []
+            self.separators = []
+        size = len(value if type(value) is str else cast_to_text(value))  # type: ignore[arg-type]
+        self.count -= 1
+        if self.lengths is None:
+            size += self.first_length
+        elif self.count:
+            size += self.lengths.pop(0)
+        self.buffer = self.buffer[size:]
+        if not self.buffer:
+            self.is_fresh = True
+            self.size = 0
+            self.lengths = None
 
     def value(self) -> str | None:
-        parts = self.parts[self.start :] if self.start else self.parts
+        """The result of an aggregate."""
+        if self.buffer is not None:
+            return canonical(self.buffer) if self.count else None
+        parts, separators = self.parts, self.separators
         if not parts:
             return None
-        separators = self.separators[self.start :] if self.start else self.separators
         first = separators[0]
         if separators.count(first) == len(separators):
             return canonical(first.join(parts))
@@ -227,3 +268,7 @@ class GroupConcat:
             pieces.append(separator)
             pieces.append(part)
         return canonical("".join(pieces))
+
+    def window_value(self) -> str | None:
+        """The result over a frame: here an empty text is NULL."""
+        return self.value() or None

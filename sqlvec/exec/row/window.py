@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Partition:
     """One partition: its rows' ``arguments`` (all evaluated expressions of the pass), peers, frames."""
 
-    __slots__ = ("count", "ends", "exclude", "peers", "starts", "starts_behind", "values")
+    __slots__ = ("count", "ends", "exclude", "lead", "peers", "starts", "starts_behind", "values")
 
     def __init__(self, values: list[tuple[Any, ...]], peers: Peers) -> None:
         self.values = values
@@ -39,12 +39,19 @@ class Partition:
         self.ends: list[int] = []
         self.exclude = "NO OTHERS"
         self.starts_behind = False
+        self.lead: list[tuple[int, int]] = []
 
     def frame(self, row: int) -> Any:
         """The positions of a row's frame."""
         if self.exclude == "NO OTHERS":
             return range(self.starts[row], self.ends[row])
         return frame_rows(self.starts[row], self.ends[row], row, self.exclude, self.peers)
+
+
+def frame_value(state: Any) -> Any:
+    """The value of a state over a frame; group_concat() has its own there."""
+    value = getattr(state, "window_value", None)
+    return state.value() if value is None else value()
 
 
 class CompiledCall:
@@ -112,7 +119,7 @@ class CompiledCall:
         for arguments in inputs:
             if arguments is not None:
                 step(*arguments)
-        return plain(state.value())
+        return plain(frame_value(state))
 
     def _growing(self, partition: Partition, inputs: list[tuple[Any, ...] | None]) -> list[Any]:
         """Frames that all start at the first row."""
@@ -128,7 +135,7 @@ class CompiledCall:
                     if arguments is not None:
                         step(*arguments)
                 position = max(position, end)
-                value = plain(state.value())
+                value = plain(frame_value(state))
                 last = end
             found.append(value)
         return found
@@ -137,6 +144,9 @@ class CompiledCall:
         step, inverse = state.step, state.inverse
         first = behind = 0                      # rows first..behind-1 are in the state
         found = []
+        for gone, entered in partition.lead:
+            first = self._feed(inputs, first, min(gone, behind), inverse)
+            behind = self._feed(inputs, behind, entered, step)
         for start, end in zip(partition.starts, partition.ends, strict=True):
             if partition.starts_behind:
                 behind = self._feed(inputs, behind, end, step)
@@ -145,7 +155,7 @@ class CompiledCall:
                 if start > behind:
                     first = behind = start
                 behind = self._feed(inputs, behind, end, step)
-            found.append(plain(state.value()))
+            found.append(plain(frame_value(state)))
         return found
 
     def _feed(self, inputs: list[tuple[Any, ...] | None], position: int, end: int, feed: Any) -> int:
@@ -366,6 +376,9 @@ def _deliver(plan: WindowPlan, bounds: Bounds, rows: list[tuple[Any, ...]], valu
     partition.starts, partition.ends = bounds.compute(peers, order_values)
     partition.exclude = plan.frame.exclude
     partition.starts_behind = plan.frame.start[0] == "FOLLOWING"
+    if partition.starts_behind and bounds.unit != "RANGE" and bounds.end[0] == "FOLLOWING" and bounds.start[1] <= bounds.end[1]:
+        partition.starts_behind = False
+        partition.lead = bounds.lead(peers)
     if not plan.calls:
         yield from rows
         return

@@ -80,6 +80,16 @@ class Bounds:
         """(starts, ends) for every row; ``values`` are the ORDER BY values (RANGE with an offset only)."""
         return self._positions(self.start, peers, values, False), self._positions(self.end, peers, values, True)
 
+    def lead(self, peers: Peers) -> list[tuple[int, int]]:
+        """How a frame of rows or groups that starts behind the current row comes into being: as the original does it, a frame of the
+        same size slides from the very first row to the first real place, so float sums keep traces of the rows it left.
+        Each step: (position up to which rows leave, position up to which rows enter)."""
+        places = range(peers.count + 1) if self.unit == "ROWS" else peers.starts
+        last = len(places) - 1
+        size = self.end[1] - self.start[1] + 1
+        steps = min(self.start[1], last)
+        return [(places[min(step, last)], places[min(step + size, last)]) for step in range(steps + 1)]
+
     def _positions(self, bound: tuple[str, Any], peers: Peers, values: list[Any], is_end: bool) -> list[int]:
         kind, offset = bound
         count = peers.count
