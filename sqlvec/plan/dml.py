@@ -117,7 +117,7 @@ class Statement:
 
     def authorize(self, action: int, table: Table, column: str | None = None) -> None:
         if self.binding.authorize(action, table.name, column, table.database) == 1:
-            raise errors.not_authorized()
+            raise errors.authorization_denied()
 
     def finish_node(self, node: WriteNode, statement: Any, name: ast.TableName) -> None:
         """RETURNING and foreign keys, common to all."""

@@ -46,7 +46,7 @@ class FromItem:
     ``columns`` are the names of the item's columns, ``used`` collects the column numbers that the statement reads.
     ``cte`` identifies a CTE: items of one CTE share the object; ``cte.references`` counts them."""
 
-    __slots__ = ("affinities", 
+    __slots__ = ("affinities",
         "alias",
         "arguments",
         "columns",

@@ -212,7 +212,7 @@ class Lowering:
         known = self.plans.get(id(query))
         if known is None:
             outer = tuple(refresh_outer(query).values()) if item.is_correlated else ()
-            node, rows = self.lower(query, 0)
+            node, rows = self.lower(query, outer_rows)
             known = self.plans[id(query)] = (node, rows, self.statement.new_slot())
             self.kept.append(query)
         else:

@@ -65,7 +65,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     block.distinct = core.distinct
     if binding.context.authorize is not None:
         if binding.authorize(AUTH_SELECT, None, None, None) == 1:
-            raise errors.not_authorized()
+            raise errors.authorization_denied()
     block.from_items = bind_from(core.from_, scope)
     pending = join_conditions(core.from_, scope)
     scope.window_definitions = {fold(definition.name.text): definition.spec for definition in reversed(core.windows)}
