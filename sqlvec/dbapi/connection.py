@@ -124,7 +124,8 @@ class Connection:
         return statement
 
     def _give_back(self, sql: str, statement: Statement) -> None:
-        if self._cache_size and not self._closed:
+        if self._cache_size and not self._closed and not hasattr(statement, "text_values"):
+            # (One with text_values serves many texts and is kept by the session.)
             self._cache[sql] = statement
             if len(self._cache) > self._cache_size:
                 self._cache.pop(next(iter(self._cache)))

@@ -29,6 +29,8 @@ class LiteralInsert(Statement):
     """A statement whose parameters stand for the literals of the text."""
 
     __slots__ = ()
+    text_values = True
+    """The values belong to the text that it was prepared for last: it must not be cached under a text."""
 
     def bind(self, values: tuple[Any, ...]) -> None:
         """The values come from the text."""
