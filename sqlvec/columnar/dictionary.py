@@ -41,7 +41,7 @@ class ColumnKeys:
     __slots__ = ("_texts", "collation", "exact", "form")
 
     def __init__(self, collation: str = "BINARY", exact: bool = False) -> None:
-        self.collation = collation
+        self.collation = collation.upper()
         self.exact = exact
         self.form = NULL                          # INTEGER or REAL once a number was seen
         self._texts: _LongTexts | None = None

@@ -31,7 +31,7 @@ class SortKey:
         self.vector = vector
         self.descending = descending
         self.nulls_last = nulls_last
-        self.collation = collation
+        self.collation = collation.upper()
 
 
 def sort_order(keys: Sequence[SortKey], count: int) -> Any:

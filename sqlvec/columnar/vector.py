@@ -241,7 +241,8 @@ class ColumnVector:
 def constant(value: Any, count: int) -> ColumnVector:
     """``count`` times the same Python value."""
     one = from_values((value,))
-    return ColumnVector(count, int(one.tags) if type(one.tags) is int else int(one.tags[0]), one.bits, one.length, one.heap, True)
+    length = None if one.length is None else int(one.length[0])
+    return ColumnVector(count, int(one.tags) if type(one.tags) is int else int(one.tags[0]), one.bits, length, one.heap, True)
 
 
 def integers(array: Any) -> ColumnVector:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector, concatenate, integers, merge, reals
+from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector, concatenate, integers, merge, nulls, reals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Extreme:
 
     def __init__(self, is_min: bool, collation: str) -> None:
         self.operator = "<" if is_min else ">"
-        self.collation = collation
+        self.collation = collation.upper()
         self.values: ColumnVector | None = None
         self.rows = np.zeros(0, np.int64)         # row number of the value, -1 none yet
 
@@ -277,5 +277,4 @@ class Extreme:
     def result(self, groups: int) -> ColumnVector:
         if len(self.rows) < groups:
             self.step(np.zeros(0, np.int64), ColumnVector(0, NULL, np.zeros(0, np.int64)), groups)
-        assert self.values is not None
-        return self.values
+        return self.values if self.values is not None else nulls(groups)

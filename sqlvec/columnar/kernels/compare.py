@@ -25,6 +25,7 @@ _OPERATIONS = {"=": np.equal, "<>": np.not_equal, "<": np.less, "<=": np.less_eq
 def compare(operator: str, left: ColumnVector, right: ColumnVector, collation: str = "BINARY") -> tuple[Any, Any]:
     """(mask of true, mask of unknown or None) of ``left operator right`` for = <> < <= > >= IS and IS NOT."""
     n = max(left.count, right.count)
+    collation = collation.upper()
     if left.bits is None:
         left = left.flat()
     if right.bits is None:

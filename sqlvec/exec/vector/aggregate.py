@@ -200,6 +200,7 @@ class Aggregation:
             fresh = self._distinct_rows(call.seen, ids, vectors[0])
             ids = ids.take(fresh)
             vectors = [vector.take(fresh) for vector in vectors]
+            batch = batch.take(fresh)
         state = call.state
         if isinstance(state, Sum):
             state.step(ids, numeric_argument(vectors[0].flat()), self.groups)

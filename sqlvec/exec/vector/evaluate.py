@@ -469,7 +469,7 @@ def _branches(evaluator: Evaluator, whens: Sequence[Expression], thens: Sequence
 
 
 def _compare(evaluator: Evaluator, node: bound.Compare, batch: ColumnBatch) -> tuple[Any, Any]:
-    if node.using not in _COLLATIONS:
+    if node.using.upper() not in _COLLATIONS:
         return evaluator.truth_of(evaluator.by_rows(node, batch))
     left = evaluator.value(node.left, batch)
     right = evaluator.value(node.right, batch)
@@ -550,7 +550,7 @@ def _is_truth(evaluator: Evaluator, node: bound.IsTruth, batch: ColumnBatch) -> 
 
 def _between(evaluator: Evaluator, node: bound.Between, batch: ColumnBatch) -> tuple[Any, Any]:
     operand = evaluator.value(node.operand, batch)
-    if node.low.using not in _COLLATIONS or node.high.using not in _COLLATIONS:
+    if node.low.using.upper() not in _COLLATIONS or node.high.using.upper() not in _COLLATIONS:
         return evaluator.truth_of(evaluator.by_rows(node, batch))
     low = evaluator.compare(node.low, operand, evaluator.value(node.low.right, batch))
     high = evaluator.compare(node.high, operand, evaluator.value(node.high.right, batch))
@@ -612,7 +612,7 @@ def _times(single: ColumnVector, count: int) -> ColumnVector:
 
 
 def _constant_set(evaluator: Evaluator, node: bound.InList) -> ConstantSet | None:
-    if node.using not in _COLLATIONS:
+    if node.using.upper() not in _COLLATIONS:
         return None
     values = []
     for item in node.items:
@@ -624,7 +624,7 @@ def _constant_set(evaluator: Evaluator, node: bound.InList) -> ConstantSet | Non
 
 
 def _in_subquery(evaluator: Evaluator, node: bound.InSubquery, batch: ColumnBatch) -> tuple[Any, Any]:
-    if node.subquery.outer or len(node.operands) != 1 or node.using[0] not in _COLLATIONS:
+    if node.subquery.outer or len(node.operands) != 1 or node.using[0].upper() not in _COLLATIONS:
         return evaluator.truth_of(evaluator.by_rows(node, batch))
     known = evaluator._sets.get(id(node))
     if known is None:

@@ -39,7 +39,7 @@ class InnerKeys:
     @property
     def is_simple(self) -> bool:
         """Plain equalities under BINARY only."""
-        return all(term.kind == "=" for term in self.terms) and all(name == "BINARY" for name in self.collations)
+        return all(term.kind == "=" for term in self.terms) and all(name.upper() == "BINARY" for name in self.collations)
 
     @property
     def expressions(self) -> list[Any]:

@@ -59,6 +59,10 @@ class LikeSearch:
         lengths = vector.length_array()
         order = np.argsort(offsets, kind="stable") if (offsets[1:] < offsets[:-1]).any() else None
         sorted_offsets = offsets if order is None else offsets.take(order)
+        sorted_ends = sorted_offsets + (lengths if order is None else lengths.take(order))
+        if (sorted_offsets[1:] < sorted_ends[:-1]).any():
+            # texts that share bytes (a joined row repeats its text): search copies that don't
+            return self.truth(vector.detached())
         low = int(sorted_offsets[0])
         high = int((offsets + lengths).max())
         raw = vector.heap[low:high].tobytes().lower()
