@@ -443,10 +443,6 @@ def default_on_generated() -> SqlError:
     return plain("cannot use DEFAULT on a generated column")
 
 
-def error_in_generated_column(column: str) -> SqlError:
-    return plain(f'error in generated column "{column}"')
-
-
 def generated_in_primary_key() -> SqlError:
     return plain("generated columns cannot be part of the PRIMARY KEY")
 
@@ -518,7 +514,7 @@ def access_prohibited(table: str, column: str, schema: str | None) -> SqlError:
     return SqlError(AUTH, f"access to {schema + '.' if schema else ''}{table}.{column} is prohibited")
 
 
-def not_authorized() -> SqlError:
+def authorization_denied() -> SqlError:
     return SqlError(AUTH, "not authorized")
 
 
@@ -648,10 +644,6 @@ def too_many_table_arguments(name: str, maximum: int) -> SqlError:
     return plain(f"too many arguments on {name}() - max {maximum}")
 
 
-def too_many_arguments(name: str) -> SqlError:
-    return plain(f"too many arguments on function {name}")
-
-
 def too_many_result_columns() -> SqlError:
     return plain("too many columns in result set")
 
@@ -714,10 +706,6 @@ def no_such_window(name: str) -> SqlError:
 
 def cannot_override_window(what: str, name: str) -> SqlError:
     return plain(f"cannot override {what} of window: {name}")
-
-
-def unsupported_frame() -> SqlError:
-    return plain("unsupported frame specification")
 
 
 def range_needs_one_order() -> SqlError:

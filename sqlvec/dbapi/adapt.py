@@ -112,7 +112,7 @@ register_converter("timestamp", _convert_timestamp)
 def converter_for(declared: str | None, name: str, detect_types: int) -> Callable[[bytes], Any] | None:
     """The converter of one result column, or None."""
     if detect_types & PARSE_COLNAMES and "[" in name:
-        found = converters.get(name[name.index("[") + 1:].split("]")[0].upper())
+        found = converters.get(name[name.index("[") + 1:].split("]", maxsplit=1)[0].upper())
         if found is not None:
             return found
     if detect_types & PARSE_DECLTYPES and declared:

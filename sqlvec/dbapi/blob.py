@@ -34,7 +34,7 @@ class Blob:
         self._offset = 0
         self._closed = False
         self._select = 'SELECT "{2}" FROM "{0}"."{1}" WHERE rowid = ?'.format(*quoted)
-        self._update = 'UPDATE "{0}"."{1}" SET "{2}" = ? WHERE rowid = ?'.format(*quoted)
+        self._update = 'UPDATE "{}"."{}" SET "{}" = ? WHERE rowid = ?'.format(*quoted)
         self._load(row)
 
     def _load(self, row: int) -> None:

@@ -37,8 +37,23 @@ class Statement:
     """A prepared statement.  ``names``: result column names (None-free tuple; empty for statements without rows); ``parameters``: the name of each
     parameter or None for ``?``; ``is_readonly``."""
 
-    __slots__ = ("_counted", "_frame", "_names", "_rows", "_values", "explain", "is_command", "is_readonly", "is_write", "parameters", "plan",
-                 "session", "sql", "tree", "entry")
+    __slots__ = (
+        "_counted",
+        "_frame",
+        "_names",
+        "_rows",
+        "_values",
+        "entry",
+        "explain",
+        "is_command",
+        "is_readonly",
+        "is_write",
+        "parameters",
+        "plan",
+        "session",
+        "sql",
+        "tree",
+    )
 
     def __init__(self, session: Session, tree: Any, sql: str) -> None:
         self.session = session

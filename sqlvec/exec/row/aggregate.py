@@ -24,7 +24,6 @@ from sqlvec.values.compare import compare, hash_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from sqlvec.exec.operators import Compiler

@@ -53,6 +53,7 @@ class Rewriting:
             query = self.block(query, is_recursive, is_arm, is_ordered)
         elif isinstance(query, Compound):
             if _sorts_by_collation(query):
+                del self.done[id(original)]
                 query = self.block(self._around(query), is_recursive, is_arm, is_ordered)
             else:
                 self.compound(query)
@@ -139,6 +140,8 @@ class Rewriting:
             if item.left:
                 resolve("sqlvec.plan.rewrite.simplify_outer_join:simplify_outer_join")(block, item)
             query = item.query
+            if isinstance(query, Compound) and id(query) not in self.done and _sorts_by_collation(query):
+                query = item.query = self._around(query)
             position += 1
             last = query.arms[-1] if isinstance(query, Compound) else query
             if query is None or (isinstance(last, Block) and last.is_aggregate):
