@@ -252,7 +252,7 @@ def _like(node: ast.Like, scope: Scope) -> Expression:
     function = _overloaded(name, operand, scope) or functions.lookup(name, len(arguments))
     if function is None:
         offset = scope.binding.offset(node)
-        raise errors.wrong_argument_count(name, offset) if functions.knows(name) else errors.no_such_function(name, offset)
+        raise errors.wrong_argument_count(name, offset) if functions.knows(name) else errors.no_such_function(node.op, offset)
     call = inherit(bound.Call(function, tuple(arguments), operator=node.op), *arguments)
     return bound.Unary("NOT", call) if node.negated else call
 
