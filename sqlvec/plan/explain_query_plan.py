@@ -88,8 +88,10 @@ class Printer:
 
     # --- queries ----------------------------------------------------------------------------------------------------------------------
 
-    def query(self, node: physical.Node, parent: int) -> None:
-        """The lines of one query (everything down to its loops, or to the arms of a compound)."""
+    def query(self, node: physical.Node, parent: int) -> int | None:
+        """The lines of one query (everything down to its loops, or to the arms of a compound).
+
+        Returns where SQLite puts the lines that follow the query, if not where one would expect them (see :meth:`_compound`)."""
         above: list[physical.Node] = []
         base = node
         while True:
@@ -98,19 +100,23 @@ class Printer:
                 base = base.inputs()[0]
             elif isinstance(base, physical.WindowPass):
                 self._windowed(base, above, parent)
-                return
+                return None
             else:
                 break
         above.reverse()
         for upper in above:
             if isinstance(upper, physical.Limit):
                 self.expressions([limit for limit in (upper.limit, upper.offset) if limit is not None], parent)
-        self._base(base, above, parent)
+        if isinstance(base, (physical.UnionAll, physical.SetOperation)):
+            return self._compound(base, parent)
+        parent = self._base(base, above, parent)
         self._upper(above, parent)
+        return None
 
-    def _base(self, base: physical.Node, above: list[physical.Node], parent: int) -> None:
+    def _base(self, base: physical.Node, above: list[physical.Node], parent: int) -> int:
+        """The lines below the upper nodes; returns their parent for what follows."""
         if isinstance(base, physical.Join):
-            self._sources(base, parent)
+            parent = self._sources(base, parent)
             for upper in above:
                 if isinstance(upper, physical.Aggregate) and upper.mode == "plain":
                     self._distinct_aggregates(upper, parent, is_streamed=_streams_distinct(upper))
@@ -131,8 +137,6 @@ class Printer:
             self.line(parent, "SCAN CONSTANT ROW" if count == 1 else f"SCAN {count} CONSTANT ROWS")
             for row in base.tuples:
                 self.expressions(row, parent)
-        elif isinstance(base, (physical.UnionAll, physical.SetOperation)):
-            self._compound(base, parent)
         elif isinstance(base, physical.MergeSetOperation):
             merge = self.line(parent, f"MERGE ({base.operator})")
             self.query(base.left, self.line(merge, "LEFT"))
@@ -147,6 +151,7 @@ class Printer:
                     self.query(step, self.line(at, "UNION ALL"))
             else:
                 self.query(base.steps[0], at)
+        return parent
 
     def _upper(self, above: list[physical.Node], parent: int) -> None:
         """The lines above the loops, bottom up."""
@@ -204,8 +209,11 @@ class Printer:
             elif isinstance(upper, physical.Sort):
                 self.line(parent, f"USE TEMP B-TREE FOR {'RIGHT PART OF ' if upper.presorted else ''}ORDER BY")
 
-    def _compound(self, base: physical.Node, parent: int) -> None:
-        """A compound without ORDER BY: one line an arm."""
+    def _compound(self, base: physical.Node, parent: int) -> int | None:
+        """A compound without ORDER BY: one line an arm.
+
+        SQLite closes the lines of a compound that is an arm itself (from a merged sub-query) only if it is the last arm: all that follows
+        stands below it.  Returns the parent of what follows the whole compound in that case."""
         arms: list[tuple[str, physical.Node]] = []
         node = base
         while True:
@@ -225,9 +233,15 @@ class Printer:
             arms.extend(("UNION ALL", one) for one in reversed(ones[1:]))
             node = ones[0]
         compound = self.line(parent, "COMPOUND QUERY")
-        self.query(node, self.line(compound, "LEFT-MOST SUBQUERY"))
+        follows = None
+        arms.append(("LEFT-MOST SUBQUERY", node))
         for detail, arm in reversed(arms):
-            self._right_arm(arm, self.line(compound, detail))
+            label = self.line(compound, detail)
+            if isinstance(arm, (physical.UnionAll, physical.SetOperation)) and arm is not arms[0][1]:
+                follows = compound
+                compound = len(self.rows) + 1
+            self._right_arm(arm, label)
+        return follows
 
     def _right_arm(self, arm: physical.Node, parent: int) -> None:
         """An arm that isn't the first: VALUES of several rows is a sub-query there."""
@@ -243,8 +257,8 @@ class Printer:
 
     # --- loops --------------------------------------------------------------------------------------------------------------------------
 
-    def _sources(self, join: physical.Join, parent: int) -> None:
-        """The FROM sub-queries of a join, in FROM order."""
+    def _sources(self, join: physical.Join, parent: int) -> int:
+        """The FROM sub-queries of a join, in FROM order; returns the parent of what follows."""
         for path in [level.path for level in sorted(join.levels, key=lambda one: one.position)] + list(join.unused):
             while isinstance(path, physical.AutomaticIndex):
                 path = path.input
@@ -254,7 +268,9 @@ class Printer:
                 if path.slot in self.shown:
                     continue
                 self.shown.add(path.slot)
-            self.query(path.plan, self.line(parent, f"{'MATERIALIZE' if path.materialized else 'CO-ROUTINE'} {path.name}"))
+            follows = self.query(path.plan, self.line(parent, f"{'MATERIALIZE' if path.materialized else 'CO-ROUTINE'} {path.name}"))
+            parent = parent if follows is None else follows
+        return parent
 
     def _level(self, level: physical.Level, parent: int) -> None:
         path = level.path
