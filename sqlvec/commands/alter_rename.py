@@ -168,36 +168,46 @@ def _new_texts(context: CommandContext, number: int, table: Table, column: int |
     for database in {number, 1}:
         if database == 1 and not context.databases[1].is_open:
             continue
-        catalog = context.databases.catalog(database)
         for row in schema_write.rows(context, database):
-            rowid, kind, name, owner, _, text = row
-            if not text or not isinstance(text, str):
+            try:
+                text = _new_text(context, number, database, row, table, column, spell)
+            except errors.SqlError:
+                if not context.settings.writable_schema:
+                    raise
                 continue
-            tokens: list[Any] = []
-            if kind in ("table", "index") and database == number:
-                statement, _ = parse_statement(text)
-                is_own = (owner or "").lower() == table.name.lower()
-                if type(statement).__name__ == "CreateVirtualTable":
-                    continue
-                assert statement is not None
-                if column is None:
-                    legacy = context.settings.legacy_alter_table
-                    tokens = references.table_tokens(statement, table.name, is_own, not legacy or context.settings.foreign_keys, not legacy)
-                else:
-                    tokens = references.column_tokens(statement, table, table.columns[column].name, is_own)
-            elif column is None and context.settings.legacy_alter_table:
-                tokens = _watched_table(context, catalog, kind, name, table)
-            elif kind == "view":
-                view = catalog.find_table(name or "")
-                assert view is not None and view.select is not None
-                schema = None if database == 1 else context.catalogs.names[database]
-                tokens = references.bound_tokens(references.bind_view(context, view), view.select, table, column, context, schema)
-            elif kind == "trigger":
-                tokens = _trigger_tokens(context, catalog.find_trigger(name or ""), table, column, database)
-            strings = _strings(context, kind, name, text, catalog) if column is not None else []
-            if tokens or strings:
-                texts[database, rowid] = references.replaced(text, tokens + strings, with_strings(spell, strings))
+            if text is not None:
+                texts[database, row[0]] = text
     return texts
+
+
+def _new_text(context: CommandContext, number: int, database: int, row: Any, table: Table, column: int | None, spell: Any) -> str | None:
+    """The rewritten text of one schema row, None where nothing changes."""
+    _, kind, name, owner, _, text = row
+    if not text or not isinstance(text, str):
+        return None
+    catalog = context.databases.catalog(database)
+    schema = None if database == 1 else context.catalogs.names[database]
+    tokens: list[Any] = []
+    if kind in ("table", "index") and database == number:
+        statement, _ = parse_statement(text)
+        is_own = (owner or "").lower() == table.name.lower()
+        if statement is None or type(statement).__name__ == "CreateVirtualTable":
+            return None
+        if column is None:
+            legacy = context.settings.legacy_alter_table
+            tokens = references.table_tokens(statement, table.name, is_own, not legacy or context.settings.foreign_keys, not legacy)
+        else:
+            tokens = references.column_tokens(statement, table, table.columns[column].name, is_own)
+    elif column is None and context.settings.legacy_alter_table:
+        tokens = _watched_table(context, catalog, kind, name, table)
+    elif kind == "view":
+        view = catalog.find_table(name or "")
+        assert view is not None and view.select is not None
+        tokens = references.bound_tokens(references.bind_view(context, view), view.select, table, column, context, schema)
+    elif kind == "trigger":
+        tokens = _trigger_tokens(context, catalog.find_trigger(name or ""), table, column, database)
+    strings = _strings(context, kind, name, text, catalog) if column is not None else []
+    return references.replaced(text, tokens + strings, with_strings(spell, strings)) if tokens or strings else None
 
 
 def _strings(context: CommandContext, kind: str | None, name: str | None, text: str, catalog: Any) -> list[Any]:

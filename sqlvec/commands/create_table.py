@@ -3,6 +3,8 @@
 The declaration is checked completely before anything is written.  Then pages in this order: the table's root, the roots of automatic indexes in
 order of their constraints, and, for the first AUTOINCREMENT table of a file, sqlite_sequence; rows of sqlite_schema in the same order.
 
+While a SELECT fills its new table, the schema row of the table is a placeholder of NULLs, and nothing knows the table.
+
 The stored text is ``CREATE TABLE `` and the source from the name to the last token.  For AS SELECT it is composed from the columns' names and
 affinities (:func:`composed_text`).
 
@@ -103,8 +105,21 @@ def _create_as_select(context: CommandContext, statement: ast.CreateTable, numbe
     text = composed_text(name, names, [_TYPE_OF_AFFINITY[affinity] for affinity in affinities])
     parsed, _ = resolve("sqlvec.parse.parser:parse_statement")(text)
     table = table_from_ast(parsed, number, 0, text)
-    store_table(context, number, table, text)
+    schema_write.begin(context, number)
     pager = context.databases[number].pager
+    table.root = pager.create_tree(False)
+    row = schema_write.add_placeholder(context, number)
+    try:
+        _store_rows(context, table, plan)
+    except errors.SqlError as error:
+        error.phase = error.phase or "step"
+        raise
+    schema_write.fill_placeholder(context, number, (row, "table", name, name, table.root, text))
+    schema_write.finish(context, number, context.databases.catalog(number).with_table(table))
+
+
+def _store_rows(context: CommandContext, table: Table, plan: Any) -> None:
+    pager = context.databases[table.database].pager
     tree = pager.table_tree(table.root)
     convert = [AFFINITY_FUNCTIONS[column.affinity] for column in table.columns]
     real = [position for position, column in enumerate(table.columns) if column.affinity == REAL]

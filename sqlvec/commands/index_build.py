@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 def fill(context: CommandContext, index: Index) -> None:
     """Make all entries of an empty index tree."""
+    try:
+        _fill(context, index)
+    except errors.SqlError as error:
+        error.phase = error.phase or "step"
+        raise
+
+
+def _fill(context: CommandContext, index: Index) -> None:
     table = index.table
     run_context = context.run_context()
     binder = WriteBinder(context.plan_context())

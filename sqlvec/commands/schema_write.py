@@ -68,6 +68,21 @@ def add_row(context: CommandContext, number: int, kind: str, name: str, table: s
     return (rowid, kind, name, table, root, sql)
 
 
+def add_placeholder(context: CommandContext, number: int) -> int:
+    """A row of NULLs at the end of sqlite_schema, for a table whose content is being made; returns its rowid."""
+    pager = context.databases[number].pager
+    tree = pager.table_tree(1)
+    rowid = (tree.max_rowid() or 0) + 1
+    tree.insert(rowid, encode((None,) * 5, pager.encoding, pager.header("schema_format") or 4))
+    return rowid  # type: ignore[no-any-return]
+
+
+def fill_placeholder(context: CommandContext, number: int, row: Row) -> None:
+    """Turn the placeholder into the true row."""
+    pager = context.databases[number].pager
+    pager.table_tree(1).insert(row[0], encode(row[1:], pager.encoding, pager.header("schema_format") or 4))
+
+
 def change_rows(context: CommandContext, number: int, change: Callable[[Row], Row | None]) -> int:
     """Pass every row through ``change``: a different row is stored, None deletes it.  Returns how many changed."""
     pager = context.databases[number].pager

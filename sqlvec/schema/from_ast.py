@@ -91,7 +91,9 @@ class _TableBuilder:
             column.collation = constraint.collation.text
         elif kind == "ForeignKey":
             if len(constraint.parent_columns) > 1:
-                raise errors.foreign_key_one_column(column.name, constraint.parent.text)
+                error = errors.foreign_key_one_column(column.name, constraint.parent.text)
+                error.offset = constraint.parent.span[0]
+                raise error
             self.foreign_keys.append((constraint, (number,), True))
         elif kind == "Generated":
             self._generated(column, constraint)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlvec.expr.compile import compile_expressions
 from sqlvec.pages.record import encode, integer_form, projector
-from sqlvec.values.storage import AFFINITY_FUNCTIONS, REAL
+from sqlvec.values.storage import AFFINITY_FUNCTIONS, BLOB, NUMERIC, REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ def constant_default(write: TableWrite, column: int, context: Any) -> Any:
     if expression is None:
         return None
     value = compile_expressions((expression,), (), context)(())[0]
-    return AFFINITY_FUNCTIONS[write.table.columns[column].affinity](value)
+    affinity = write.table.columns[column].affinity
+    if affinity == BLOB and type(value) is float:
+        affinity = NUMERIC                      # a numeric literal becomes the simplest number, also without an affinity
+    return AFFINITY_FUNCTIONS[affinity](value)
 
 
 class RowCodec:

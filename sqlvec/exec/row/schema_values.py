@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from sqlvec.expr.compile import compile_value
 from sqlvec.resolve import resolve
-from sqlvec.values.storage import apply_affinity
+from sqlvec.values.storage import BLOB, NUMERIC, apply_affinity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ def default_value(context: RunContext, table: Table, number: int) -> Any:
     if expression is None:
         return None
     value = compile_value(expression, (), context)(())
-    return apply_affinity(value, table.columns[number].affinity)  # type: ignore[arg-type]
+    affinity = table.columns[number].affinity
+    if affinity == BLOB and type(value) is float:
+        affinity = NUMERIC  # type: ignore[assignment] # a numeric literal becomes the simplest number, also without an affinity
+    return apply_affinity(value, affinity)  # type: ignore[arg-type]
 
 
 def virtual_table(context: RunContext, table: Table) -> Any:
