@@ -242,6 +242,8 @@ def _settle_order(plan: JoinPlan, request: Request, order: Order, walk: Walk, mo
             found, backwards = satisfied(order, loops, _INNER)
             if found == count:
                 reverse = backwards
+        for loop in loops:
+            loop.flags &= ~BIG_NULL             # what is sorted afterwards needs no two-pass scan
     plan.ordered = ordered
     plan.first_only = request.mode in ("min", "max") and ordered == 1
     if request.mode == "group" and request.sort_by_group and ordered == count:

@@ -79,5 +79,5 @@ def excludes_null(given: Expression, operand: Expression, below_not: bool) -> bo
     if isinstance(given, Unary):
         return excludes_null(given.operand, operand, below_not or given.operator in ("NOT", "~"))
     if isinstance(given, IsTruth):
-        return not below_not and not given.negated and excludes_null(given.operand, operand, below_not)
+        return not below_not and not given.negated and excludes_null(given.operand, operand, True)
     return False
