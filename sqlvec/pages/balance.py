@@ -31,6 +31,7 @@ from sqlvec.pages.page_edit import (
     free_space,
     insert_cell,
     page_cells,
+    sizes_on_page,
 )
 from sqlvec.pages.record import get_varint, put_varint
 
@@ -351,7 +352,7 @@ def distribute(cells: list[bytes], ends: list[int], room: int, is_table_leaf: bo
     neighbours more even.
     """
     count = len(cells)
-    sizes = [(len(cell) if len(cell) > 4 else 4) + 2 for cell in cells]
+    sizes = [size + 2 for size in sizes_on_page(cells)]
     ends = list(ends)
     used = []
     start = 0

@@ -13,13 +13,14 @@ from _bisect import bisect_left
 from sqlvec import errors
 from sqlvec.pages.cursor import (
     count_cells,
+    find_first,
     index_blocks,
     lowest_interiors,
     sample_size,
     table_blocks,
     table_node,
 )
-from sqlvec.pages.key_layout import KeyLayout
+from sqlvec.pages.key_layout import KeyLayout, Probe
 from sqlvec.pages.page import (
     INTERIOR_INDEX,
     INTERIOR_TABLE,
@@ -194,9 +195,12 @@ class IndexTree:
 
     def contains_prefix(self, values: tuple[Value, ...]) -> bytes | None:
         """The first entry that begins with ``values``."""
-        for rows in index_blocks(self.pager, self.root, self.layout, (values, False), (values, True), False):
-            return rows[0]
-        return None
+        layout = self.layout
+        probe = Probe(layout, values, False)
+        payload = find_first(self.pager, self.root, probe)
+        if payload is None or layout.compare(layout.project(payload, probe.count), values) != 0:
+            return None
+        return payload
 
     def first(self) -> bytes | None:
         """The smallest entry."""

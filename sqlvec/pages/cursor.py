@@ -17,16 +17,14 @@ from sqlvec.pages.page import (
     INTERIOR_INDEX,
     INTERIOR_TABLE,
     LEAF_INDEX,
-    LEAF_TABLE,
     MAX_DEPTH,
     cell_pointers,
     index_interior,
     index_payloads,
-    spilled_payload,
     table_interior,
     table_leaf,
 )
-from sqlvec.pages.record import get_varint
+from sqlvec.pages.record import DAMAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,26 +170,71 @@ def table_blocks(pager: Pager, root: int, lo: int | None, hi: int | None, descen
 
 def index_position(pager: Pager, page: bytes | bytearray, pointers: tuple[int, ...], probe: Probe, skip: int = 0) -> int:
     """Number of cells of an index page in front of the probe; only the fields of the probe are decoded."""
-    layout = pager.layout
+    if type(page) is not bytes:
+        page = bytes(page)
+    if probe.plain is not None:
+        try:
+            return _plain_position(pager, page, pointers, probe, skip)
+        except TypeError:
+            pass
+        except DAMAGE:
+            raise errors.corrupt() from None
     project = probe.layout.prefix_projector(probe.count)
     is_behind = probe.is_behind
     low, high = 0, len(pointers)
     while low < high:
         middle = (low + high) >> 1
-        at = pointers[middle] + skip
-        size = page[at]
-        at += 1
-        if size > 127:
-            size, at = get_varint(page, at - 1)
-        if size <= layout.max_index:
-            payload = bytes(page[at : at + size])
-        else:
-            payload = spilled_payload(page, at, size, layout.max_index, layout, pager.read_overflow)
+        payload = index_payloads(page, (pointers[middle],), skip, pager.layout, pager.read_overflow)[0]
         if is_behind(project(payload)):
             low = middle + 1
         else:
             high = middle
     return low
+
+
+def _plain_position(pager: Pager, page: bytes, pointers: tuple[int, ...], probe: Probe, skip: int) -> int:
+    """The same where decoded fields compare as they are: decoding is fused into the search."""
+    plain = probe.plain
+    layout = pager.layout
+    shapes = probe.layout.prefix_shapes(probe.count)
+    short = layout.max_index if layout.max_index < 127 else 127
+    low, high = 0, len(pointers)
+    while low < high:
+        middle = (low + high) >> 1
+        at = pointers[middle] + skip
+        size = page[at]
+        if size <= short:
+            payload = page[at + 1 : at + 1 + size]
+        else:
+            payload = index_payloads(page, (pointers[middle],), skip, layout, pager.read_overflow)[0]
+        if shapes[payload[: payload[0]]](payload) < plain:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def find_first(pager: Pager, root: int, probe: Probe) -> bytes | None:
+    """The first entry behind the probe, None at the end of the tree."""
+    page_no = root
+    candidate: bytes | None = None
+    for _ in range(MAX_DEPTH):
+        node = index_node(pager, page_no)
+        if node is None:
+            page = pager.get(page_no)
+            pointers = leaf_index_pointers(page, page_no, pager.layout.usable)
+            try:
+                index = index_position(pager, page, pointers, probe)
+            except IndexError:
+                raise errors.corrupt() from None
+            if index == len(pointers):
+                return candidate
+            return index_payloads(bytes(page), pointers[index : index + 1], 0, pager.layout, pager.read_overflow)[0]
+        index = node.position(probe)
+        if index < len(node.payloads):
+            candidate = node.payloads[index]
+        page_no = node.children[index]
+    raise errors.corrupt()
 
 
 def leaf_index_pointers(page: bytes | bytearray, page_no: int, usable: int) -> tuple[int, ...]:
@@ -373,5 +416,3 @@ def count_cells(pager: Pager, page_numbers: list[int], kind: int) -> int:
             total += images[at + 3] << 8 | images[at + 4]
     return total
 
-
-assert LEAF_TABLE == 13

@@ -7,7 +7,7 @@ that compares in index order: a rank per storage class, then the value, the coll
 """
 from __future__ import annotations
 
-from sqlvec.pages.record import encode_text, projector
+from sqlvec.pages.record import RowShapes, encode_text, projector
 from sqlvec.values import text as text_module
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ class KeyLayout:
     text to something that compares in the collation's order.
     """
 
-    __slots__ = ("_projectors", "collations", "descending", "encoding", "is_plain", "key_columns")
+    __slots__ = ("_projectors", "_shapes", "collations", "descending", "encoding", "is_plain", "key_columns")
 
     def __init__(
         self,
@@ -105,6 +105,7 @@ class KeyLayout:
         self.collations = tuple(collations) + (None,) * (key_columns - len(collations))
         self.encoding = encoding
         self.is_plain = encoding == "utf-8" and not any(self.descending) and all(c is None for c in self.collations)
+        self._shapes: dict[int, RowShapes] = {}
         self._projectors: dict[int, Callable[[bytes], tuple[Value, ...]]] = {}
 
     def orders_like(self, other: KeyLayout) -> bool:
@@ -119,6 +120,13 @@ class KeyLayout:
         if found is None:
             found = self._projectors[count] = projector(tuple(range(count)), self.encoding)
         return found(payload)
+
+    def prefix_shapes(self, count: int) -> RowShapes:
+        """The decoders behind :meth:`project`, for loops that fuse with them."""
+        found = self._shapes.get(count)
+        if found is None:
+            found = self._shapes[count] = RowShapes(tuple(range(count)), self.encoding)
+        return found
 
     def prefix_projector(self, count: int) -> Callable[[bytes], tuple[Value, ...]]:
         """The function behind :meth:`project`, for loops."""

@@ -9,12 +9,14 @@ E3. A page without cells has no free blocks and no fragments.
 """
 from __future__ import annotations
 
+from itertools import accumulate
 from struct import Struct
 
 from sqlvec import errors
 from sqlvec.pages.page import (
     INTERIOR_INDEX,
     INTERIOR_TABLE,
+    LEAF_INDEX,
     LEAF_TABLE,
     Layout,
     cell_pointers,
@@ -115,21 +117,37 @@ def page_cells(page: Page, page_no: int, layout: Layout) -> list[bytes]:
     usable = layout.usable
     page = bytes(page)
     kind, pointers = cell_pointers(page, page_no, usable)
+    skip = 4 if kind == INTERIOR_INDEX else 0
+    # short local payloads are cut out here, everything else takes the general way
+    short = min(128, layout.max_index + 1) if kind in (LEAF_INDEX, INTERIOR_INDEX) else 0
     out = []
+    append = out.append
     try:
         for at in pointers:
-            end = at + cell_size(page, at, kind, layout)
+            size = page[at + skip]
+            if size < short:
+                end = at + skip + size + 1
+            else:
+                end = at + cell_size(page, at, kind, layout)
             if end > usable:
                 raise errors.corrupt()
-            out.append(page[at:end])
+            append(page[at:end])
     except IndexError:
         raise errors.corrupt() from None
     return out
 
 
+def sizes_on_page(cells: Sequence[bytes]) -> list[int]:
+    """Bytes that each cell occupies (E1)."""
+    sizes = list(map(len, cells))
+    if sizes and min(sizes) < 4:
+        sizes = [size if size > 4 else 4 for size in sizes]
+    return sizes
+
+
 def cells_size(cells: Sequence[bytes]) -> int:
     """Bytes that cells take on a page, pointers included."""
-    return sum([len(cell) if len(cell) > 4 else 4 for cell in cells]) + 2 * len(cells)
+    return sum(sizes_on_page(cells)) + 2 * len(cells)
 
 
 def build_page(page: bytearray, page_no: int, kind: int, cells: Sequence[bytes], usable: int, right_child: int = 0) -> None:
@@ -137,27 +155,21 @@ def build_page(page: bytearray, page_no: int, kind: int, cells: Sequence[bytes],
     at = 100 if page_no == 1 else 0
     count = len(cells)
     first = first_pointer(kind, at)
-    content = usable
-    offsets = []
-    padded = []
-    for cell in cells:
-        size = len(cell)
-        if size < 4:
-            cell += bytes(4 - size)
-            size = 4
-        content -= size
-        offsets.append(content)
-        padded.append(cell)
-    if content < first + 2 * count:
+    sizes = sizes_on_page(cells)
+    offsets = [usable - end for end in accumulate(sizes)]
+    content = offsets[-1] if offsets else usable
+    gap = first + 2 * count
+    if content < gap:
         raise errors.corrupt()
-    padded.reverse()
     pack_header(page, at, kind, 0, count, content & 0xFFFF, 0)
     if kind < 8:
         page[at + 8 : at + 12] = right_child.to_bytes(4, "big")
     pointer_array(count).pack_into(page, first, *offsets)
-    gap = first + 2 * count
     page[gap:content] = bytes(content - gap)
-    page[content:usable] = b"".join(padded)
+    pieces = cells[::-1]
+    if content != usable - sum(map(len, cells)):
+        pieces = [cell.ljust(4, b"\0") for cell in pieces]
+    page[content:usable] = b"".join(pieces)
 
 
 def defragment(page: bytearray, page_no: int, layout: Layout) -> None:
