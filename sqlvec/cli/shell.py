@@ -13,6 +13,7 @@ Follows the manual's "Command Line Shell For SQLite".
 """
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sqlvec.session.statement import Statement
 
 SPACES = " \t\n\r\f\x0b"
+COLLECT_AFTER = 100_000        # rows are tuples without cycles: looking for garbage among them at the usual rate is wasted time
 RECURSION_LIMIT = 8000  # deep expressions and chains of views; the main thread's stack takes more
 EXIT = 2  # what a dot-command returns to end the shell; 1 is an error
 
@@ -391,6 +393,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the shell with these arguments (without the program's name); the exit status."""
     arguments = sys.argv[1:] if argv is None else argv
     sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
+    gc.set_threshold(COLLECT_AFTER)
     shell = Shell()
     try:
         return _main(shell, arguments)

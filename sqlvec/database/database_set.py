@@ -16,7 +16,6 @@ from sqlvec.pages.pager import Pager
 from sqlvec.pages.record import ENCODING_NUMBERS
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import CatalogSet
-from sqlvec.schema.load import load_catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 MAIN = 0
 TEMP = 1
 MAX_ATTACHED = 10
+LOAD_CATALOG = "sqlvec.schema.load:load_catalog"
 
 
 class Database:
@@ -155,7 +155,7 @@ class DatabaseSet:
 
     def _load(self, number: int, database: Database) -> Catalog:
         if number == TEMP and not database.is_open:
-            return load_catalog(number, [], 0, "utf-8", database.name)
+            return resolve(LOAD_CATALOG)(number, [], 0, "utf-8", database.name)
         pager = database.pager
         was_reading = pager.in_read
         if not was_reading:
@@ -169,7 +169,7 @@ class DatabaseSet:
             if pager.page_count:
                 for block in pager.table_tree(1).blocks():
                     rows.extend(block)
-            catalog = load_catalog(number, rows, pager.schema_cookie, pager.encoding, database.name)
+            catalog = resolve(LOAD_CATALOG)(number, rows, pager.schema_cookie, pager.encoding, database.name)
             if catalog.find_table("sqlite_stat1") is not None:
                 resolve("sqlvec.schema.statistics:apply")(catalog, self._stat_rows(pager, catalog))
             return catalog

@@ -10,10 +10,10 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.parse.ast_ddl import Check, ColumnCollate, Default, ForeignKey, Generated, NotNull, Nullable, PrimaryKey, Unique
 from sqlvec.parse.ast_expr import ColumnRef, CurrentTime, Literal, Name, Node, Unary
-from sqlvec.parse.dml import conflict_action
 from sqlvec.parse.expressions import expression
 from sqlvec.parse.select import plain_columns
 from sqlvec.parse.token_stream import ID_KINDS, TokenStream
+from sqlvec.resolve import resolve
 
 _TERMS = frozenset(("NULL", "FLOAT", "BLOB", "STRING", "INTEGER", "CTIME_KW"))
 _SPACES = " \t\n\r\f\x0b"
@@ -30,7 +30,7 @@ def on_conflict(ts: TokenStream) -> str | None:
         return None
     ts.advance()
     ts.expect("CONFLICT")
-    return conflict_action(ts)
+    return str(resolve("sqlvec.parse.dml:conflict_action")(ts))
 
 
 def autoincrement(ts: TokenStream) -> bool:

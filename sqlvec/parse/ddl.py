@@ -36,10 +36,10 @@ from sqlvec.parse.column_constraints import (
     optional_columns,
     text_between,
 )
-from sqlvec.parse.dml import trigger_statement
 from sqlvec.parse.expressions import SELECT_STARTS, expression, type_name
 from sqlvec.parse.select import COLUMN_LIMIT, order_terms, plain_columns, select
 from sqlvec.parse.token_stream import TokenStream
+from sqlvec.resolve import resolve
 
 _SPACES = " \t\n\r\f\x0b"
 _TABLE_CONSTRAINTS = frozenset(("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"))
@@ -285,7 +285,7 @@ def _create_trigger(ts: TokenStream, temp: bool, start: int) -> CreateTrigger:
     ts.depth += 3
     body = []
     while True:
-        body.append(trigger_statement(ts))
+        body.append(resolve("sqlvec.parse.dml:trigger_statement")(ts))
         ts.expect(";")
         if ts.kind == "END":
             break

@@ -9,7 +9,7 @@ Follows "Datatypes In SQLite", sections on comparison and collation, of the manu
 from __future__ import annotations
 
 from sqlvec.expr.bound import Compare, Expression
-from sqlvec.values.storage import BLOB, NUMERIC, TEXT
+from sqlvec.values.affinity import BLOB, NUMERIC, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

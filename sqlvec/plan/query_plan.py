@@ -12,7 +12,7 @@ from sqlvec.plan.reads import columns_read
 from sqlvec.plan.scope import ROWID_NAMES, Binding, Frame, Scope
 from sqlvec.plan.select import bind_select
 from sqlvec.resolve import resolve
-from sqlvec.values.storage import INTEGER
+from sqlvec.values.affinity import INTEGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sqlvec.plan import schema_expr
 from sqlvec.plan.physical_dml import IndexWrite, TableWrite, TriggerSet
 from sqlvec.plan.scope import Binding
 from sqlvec.resolve import resolve
-from sqlvec.values.storage import REAL
+from sqlvec.values.affinity import REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

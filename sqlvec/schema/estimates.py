@@ -7,7 +7,7 @@ Follows "The Next-Generation Query Planner" of the manual; the formulas were mea
 """
 from __future__ import annotations
 
-from sqlvec.values.storage import BLOB, NUMERIC, TEXT
+from sqlvec.values.affinity import BLOB, NUMERIC, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
