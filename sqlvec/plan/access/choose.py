@@ -84,8 +84,7 @@ def _take_constants(clause: Clause) -> tuple[Expression, ...]:
     """Conditions that read nothing of the block and can't change: checked once, before the loops."""
     found = []
     for term in clause.terms:
-        if term.needs == 0 and not term.virtual and not term.used and is_deterministic(term.expression) \
-                and (term.inner_on is None or not clause.scope.has_right):
+        if term.needs == 0 and not term.virtual and not term.used and is_deterministic(term.expression):
             term.used = True
             found.append(without_fixed_columns(term.expression))
     return tuple(found)
