@@ -1,7 +1,7 @@
 """UNION ALL, UNION, INTERSECT and EXCEPT.
 
 The three set operations put rows into a :class:`KeySet` and leave sorted by all columns, as the temporary tree of the plan would: UNION keeps
-the form of the row that came last among equals, INTERSECT and EXCEPT that of the left arm's first.
+the form of the row that came last among equals, INTERSECT and EXCEPT that of the left arm's last.
 """
 from __future__ import annotations
 
@@ -76,11 +76,10 @@ def run_set_operation(node: SetOperation, activation: Activation) -> Iterator[Co
     count = keys.count
     chosen = np.zeros(count + 1, np.int64)
     positions = np.arange(len(ids), dtype=np.int64)
+    chosen[ids] = positions                       # the last of equal rows
     if node.operator == "UNION":
-        chosen[ids] = positions                   # the last of equal rows
         rows = chosen[1:]
     else:
-        chosen[ids[::-1]] = positions[::-1]       # the first
         is_right[0] = False
         wanted = is_right[1:] if node.operator == "INTERSECT" else ~is_right[1:]
         rows = chosen[1:][wanted]
