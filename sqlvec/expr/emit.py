@@ -606,7 +606,10 @@ def emit_call(emitter: Emitter, node: bound.Call) -> str:
         texts.insert(0, emitter.function_context())
     elif function.uses_collation:
         texts.insert(0, emitter.constant(emitter.collation(node.using)))
-    call = f"{emitter.constant(function.call, 'f')}({', '.join(texts)})"
+    target = function.call
+    if emitter.encoding != text_module.UTF8:
+        target = resolve("sqlvec.functions.utf16:adapted")(function, emitter.encoding)
+    call = f"{emitter.constant(target, 'f')}({', '.join(texts)})"
     if emitter.hoists and arguments and function.builtin and function.deterministic and all(_is_fixed(argument) for argument in arguments):
         return _hoist(emitter, call)
     return call
