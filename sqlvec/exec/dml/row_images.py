@@ -6,9 +6,10 @@ integers of REAL columns become floats.  The other way, REAL values that are int
 """
 from __future__ import annotations
 
+from sqlvec.exec.row.schema_values import default_value
 from sqlvec.expr.compile import compile_expressions
 from sqlvec.pages.record import encode, integer_form, projector
-from sqlvec.values.storage import AFFINITY_FUNCTIONS, BLOB, NUMERIC, REAL
+from sqlvec.values.storage import AFFINITY_FUNCTIONS, REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +24,7 @@ if TYPE_CHECKING:
 
 def constant_default(write: TableWrite, column: int, context: Any) -> Any:
     """The value that rows written before ADD COLUMN have in ``column``."""
-    expression = write.defaults[column]
-    if expression is None:
-        return None
-    value = compile_expressions((expression,), (), context)(())[0]
-    affinity = write.table.columns[column].affinity
-    if affinity == BLOB and type(value) is float:
-        affinity = NUMERIC                      # a numeric literal becomes the simplest number, also without an affinity
-    return AFFINITY_FUNCTIONS[affinity](value)
+    return default_value(context, write.table, column)
 
 
 class RowCodec:

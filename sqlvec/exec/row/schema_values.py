@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from sqlvec.expr.compile import compile_value
 from sqlvec.resolve import resolve
+from sqlvec.values.numeric_text import number_of_text
 from sqlvec.values.storage import BLOB, NUMERIC, apply_affinity
 
 TYPE_CHECKING = False
@@ -33,14 +34,43 @@ def generated_columns(context: RunContext, table: Table, source: int) -> dict[in
 
 def default_value(context: RunContext, table: Table, number: int) -> Any:
     """The value of a column in rows written before the column was added."""
+    column = table.columns[number]
+    literal = number_text(column.default_text or "")
+    if literal is not None:
+        return literal_default(literal, column.affinity)
     expression = resolve("sqlvec.plan.schema_expr:bind_default")(table, number, binding(context))
     if expression is None:
         return None
-    value = compile_value(expression, (), context)(())
-    affinity = table.columns[number].affinity
-    if affinity == BLOB and type(value) is float:
-        affinity = NUMERIC  # type: ignore[assignment] # a numeric literal becomes the simplest number, also without an affinity
-    return apply_affinity(value, affinity)  # type: ignore[arg-type]
+    return apply_affinity(compile_value(expression, (), context)(()), column.affinity)
+
+
+def number_text(text: str) -> str | None:
+    """The text of a default that is a numeric literal, perhaps with a sign, without blanks and parentheses; None for anything else."""
+    text = text.strip()
+    while text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].strip()
+    sign = ""
+    if text[:1] in ("-", "+"):
+        sign = text[0].strip("+")
+        text = text[1:].strip()
+    is_hex = text[:2].lower() == "0x"
+    if not text or not (text[0].isdigit() or text[0] == ".") or not (is_hex or number_of_text(text) is not None):
+        return None
+    return sign + text
+
+
+def literal_default(literal: str, affinity: Any) -> Any:
+    """A numeric literal as the default of an added column: the column's affinity (or NUMERIC) applied to its *text*, as in the original:
+    1.0 becomes 1, a TEXT column keeps 1e3 as it is written, and a hexadecimal one beyond 31 bits stays text."""
+    value: Any = literal
+    digits = literal.lstrip("-")
+    if digits[:2].lower() == "0x":
+        number = int(digits, 16)
+        if number <= 0x7FFFFFFF:
+            value = -number if literal.startswith("-") else number
+    elif digits.isdigit() and int(digits) <= 0x7FFFFFFF:
+        value = int(literal)
+    return apply_affinity(value, NUMERIC if affinity in (BLOB, None) else affinity)
 
 
 def virtual_table(context: RunContext, table: Table) -> Any:
