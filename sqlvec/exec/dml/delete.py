@@ -12,6 +12,7 @@ from sqlvec.exec.dml.outcome import Outcome, in_key_order, run_statement
 from sqlvec.exec.dml.source import ProgramFrame, rows_of
 from sqlvec.exec.dml.triggers import run_program
 from sqlvec.expr.operations import IgnoreRow
+from sqlvec.pages.bulk_change import remove_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def steps(node: Delete, state: WriteState, frame: ProgramFrame, outcome: Outcome
     is_rowid = not writer.key_positions
     is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys
     if is_quiet and is_rowid and not writer.entries and returning is None:
-        remove = writer.tree.delete
-        outcome.add(sum([remove(row[0]) for row in keys]))
+        outcome.add(remove_rows(writer.tree, sorted([row[0] for row in keys])))
         return
     for row in writer.in_chunks(keys) if is_quiet else keys:
         image = writer.read(row[0] if is_rowid else row)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.source import ProgramFrame, bind
 from sqlvec.exec.dml.write_state import WriteState, drive
+from sqlvec.pages.record import integer_form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +43,24 @@ class Outcome:
         if node.returning is None:
             return None
         function, rows = bind(node.returning.expressions, node.write.columns, frame), self.rows
+        shown = [(position, form == "real") for position, form in enumerate(node.returning.forms) if form is not None]
 
         def emit(image: tuple[Any, ...]) -> None:
             rows.append(function(image))
+
+        def emit_shown(image: tuple[Any, ...]) -> None:
+            row = list(function(image))
+            for position, is_real in shown:
+                value = row[position]
+                if is_real:
+                    if type(value) is int:
+                        row[position] = float(value)
+                elif type(value) is float:
+                    row[position] = integer_form(value)
+            rows.append(tuple(row))
+
+        if shown:
+            return emit_shown
 
         return emit
 

@@ -9,6 +9,7 @@ from sqlvec import errors
 from sqlvec.exec.dml.constraints import RowConstraints
 from sqlvec.exec.dml.index_entries import EntryMaker
 from sqlvec.exec.dml.row_images import RowCodec
+from sqlvec.pages.bulk_change import rewrite_rows
 from sqlvec.pages.record import decode
 
 TYPE_CHECKING = False
@@ -47,7 +48,7 @@ class CompiledTable:
 class TableWriter:
     """See the module essay.  ``tree`` is the table's tree; ``trees[i]`` that of ``entries[i]`` (the table's own for its key index)."""
 
-    __slots__ = ("codec", "constraints", "context", "entries", "key_positions", "prefetched", "state", "table", "tree", "trees", "write")
+    __slots__ = ("codec", "constraints", "context", "entries", "key_positions", "pending", "prefetched", "state", "table", "tree", "trees", "write")
 
     def __init__(self, write: TableWrite, state: WriteState) -> None:
         context = state.context
@@ -68,6 +69,7 @@ class TableWriter:
         else:
             self.tree = context.table_tree(self.table)
         self.prefetched: dict[int, bytes] = {}
+        self.pending: dict[int, bytes] | None = None        # new records of rows, where they may wait to be stored together
         self.trees = [self.tree if entry.index.is_table_tree else context.index_tree(entry.index) for entry in self.entries]
 
     # --- reading -----------------------------------------------------------------------------------------------------------------
@@ -103,7 +105,15 @@ class TableWriter:
                     rowid: payload for block in self.tree.blocks(low, high) for rowid, payload in block if rowid in wanted
                 }
             yield from chunk
+            if self.pending:
+                self.flush()
         self.prefetched = {}
+
+    def flush(self) -> None:
+        """Store the records that wait."""
+        if self.pending:
+            pending, self.pending = self.pending, {}
+            rewrite_rows(self.tree, pending)
 
     def find_duplicate(self, position: int, values: tuple[Any, ...]) -> Any:
         """The key of the row that has the same unique key in index ``position``, or None (NULLs are never equal)."""
@@ -162,6 +172,8 @@ class TableWriter:
             self.tree.delete(self.key(old))
         if self.key_positions:
             self.tree.insert(self.codec.record(new), self.codec.field_values(new))
+        elif self.pending is not None:
+            self.pending[new[-1]] = self.codec.record(new)
         else:
             self.tree.insert(new[-1], self.codec.record(new))
 

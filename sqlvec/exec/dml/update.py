@@ -16,7 +16,7 @@ from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid
 from sqlvec.exec.dml.source import ProgramFrame, bind, rows_of
 from sqlvec.exec.dml.triggers import run_program
-from sqlvec.expr.bound import columns_of
+from sqlvec.expr.bound import Call, columns_of
 from sqlvec.expr.operations import IgnoreRow
 
 TYPE_CHECKING = False
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from sqlvec.plan.physical_dml import TriggerSet, Update
 
     Image = tuple[Any, ...]
+
+
+WORTH_WAITING = 50
+"""From so many rows on, new records are stored leaf by leaf."""
 
 
 class Assignments:
@@ -169,9 +173,29 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
     if not node.one_pass and len(rows) > 1:
         rows = _in_key_order(writer, rows, width)
     is_rowid = not writer.key_positions
-    evaluate = assignments.evaluate
     is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys and not assignments.moves_row
-    for row in writer.in_chunks(rows) if is_quiet and override != "REPLACE" and not _may_replace(writer) else rows:
+    if is_quiet and override != "REPLACE" and not _may_replace(writer):
+        if is_rowid and len(rows) > WORTH_WAITING and node.returning is None and not _reads_tables(node):
+            writer.pending = {}
+        rows = writer.in_chunks(rows)
+    try:
+        yield from _change_rows(node, writer, rows, assignments, override, emit, outcome)
+    except errors.SqlError:
+        # What a failure leaves of the statement is decided elsewhere: the rows changed so far must be there.
+        if not writer.tree.pager.failed:
+            writer.flush()
+        raise
+    writer.flush()
+    writer.pending = None
+
+
+def _change_rows(
+    node: Update, writer: TableWriter, rows: Any, assignments: Assignments, override: str | None, emit: Any, outcome: Outcome
+) -> Generator[Any, None, None]:
+    is_rowid = not writer.key_positions
+    width = node.key_width
+    evaluate = assignments.evaluate
+    for row in rows:
         old = writer.read(row[0] if is_rowid else row[:width])
         if old is None:
             continue
@@ -180,6 +204,15 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
             yield from update_row(writer, old, assignments, values, override, node.triggers, emit, outcome)
         except IgnoreRow:
             continue
+
+
+def _reads_tables(node: Update) -> bool:
+    """Might an assignment read the table while its records wait: through a sub-query, or a function that isn't built in?"""
+    for _, expression in node.assignments:
+        for part in expression.walk():
+            if getattr(part, "subquery", None) is not None or (isinstance(part, Call) and not part.function.builtin):
+                return True
+    return False
 
 
 def _may_replace(writer: TableWriter) -> bool:
