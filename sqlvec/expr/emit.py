@@ -115,7 +115,10 @@ class Emitter:
     def operation(self, name: str) -> str:
         """A function of expr.operations or values.arithmetic by its own name."""
         if name not in self.scope:
-            self.scope[name] = getattr(operations, name, None) or getattr(arithmetic, name, None) or getattr(storage, name)
+            function = getattr(operations, name, None) or getattr(arithmetic, name, None) or getattr(storage, name)
+            if self.encoding != text_module.UTF8 and name in arithmetic.READ_BLOBS:
+                function = arithmetic.for_encoding(function, self.encoding)
+            self.scope[name] = function
         return name
 
     def literal(self, value: Any) -> str:

@@ -9,10 +9,13 @@ import math
 
 from sqlvec.values.numeric_text import MAX_INTEGER, MIN_INTEGER, number_prefix, real_prefix
 from sqlvec.values.storage import cast_to_integer, cast_to_text
-from sqlvec.values.text import canonical
+from sqlvec.values.text import canonical, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     Value = None | int | float | str | bytes
 
 _WORD = 0xFFFFFFFFFFFFFFFF
@@ -198,6 +201,16 @@ def concat(left: Value, right: Value) -> str | None:
     if left is None or right is None:
         return None
     return canonical(cast_to_text(left) + cast_to_text(right))  # type: ignore[operator]
+
+
+READ_BLOBS = frozenset(
+    ("add", "subtract", "multiply", "divide", "remainder", "negate", "bit_and", "bit_or", "bit_not", "shift_left", "shift_right", "concat")
+)
+
+
+def for_encoding(function: Callable[..., Any], encoding: int) -> Callable[..., Any]:
+    """An operator of a UTF-16 database: blob operands are text of that encoding."""
+    return lambda *operands: function(*[decode(operand, encoding) if type(operand) is bytes else operand for operand in operands])
 
 
 def truth(value: Value) -> bool | None:
