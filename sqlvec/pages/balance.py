@@ -10,7 +10,7 @@ neighbours finds room.  The loop goes from the leaf upwards; on each level one o
 
 Invariants:
 
-B1. Cells are handled unpadded; an index leaf cell that moves up to be a divider gets its true bytes behind the child number.
+B1. A short index leaf cell may carry its padding; moving up to be a divider it gets its true bytes behind the child number.
 B2. In index trees one entry between two neighbours is the divider; in table trees dividers above leaves are made from rowids.
 B3. An overfull page keeps all its cells but the one in waiting; cells are dropped from it only before others are inserted.
 B4. Every page number written into a parent is journalled with it, and its pointer-map entry follows (auto-vacuum).
@@ -103,7 +103,7 @@ class Balancer:
         at = 100 if page_no == 1 else 0
         if max(len(cell), 4) + 2 <= free_space(page, at, self.layout.usable):
             insert_cell(page, page_no, index, cell, self.layout)
-            if pager.auto_vacuum:
+            if (page[at] < 8 or len(cell) > self.layout.min_local) and pager.auto_vacuum:
                 self._map_cell(page_no, page[at], cell)
             return
         cells = page_cells(page, page_no, self.layout)
@@ -301,6 +301,8 @@ class Balancer:
                     divider = put_varint(get_varint(cell, get_varint(cell, 0)[1])[0])
                 elif kind == LEAF_INDEX:
                     divider = cells[end]
+                    if len(divider) == 4:
+                        divider = divider[: divider[0] + 1]
                 else:
                     right = int.from_bytes(cells[end][:4], "big")
                     divider = cells[end][4:]

@@ -336,9 +336,9 @@ def _index_path(tree: IndexTree, values: tuple[Value, ...]) -> tuple[list[tuple[
             raise errors.corrupt()
         index = node.position(probe)
         path.append((page_no, index))
-        if index < len(node.payloads) and layout.compare(project(node.payloads[index]), key) == 0:
+        if index < node.count and layout.compare(node.key(index, layout), key) == 0:
             return path, index, True
-        page_no = node.children[index]
+        page_no = node.child(index)
 
 
 def _payload_at(pager: Pager, page: bytes | bytearray, at: int) -> bytes:
@@ -435,8 +435,8 @@ def _delete_inner(balancer: Balancer, path: list[tuple[int, int]], index: int, c
             break
         if len(path) > MAX_DEPTH:
             raise errors.corrupt()
-        path.append((page_no, len(node.children) - 1))
-        page_no = node.children[-1]
+        path.append((page_no, node.count))
+        page_no = node.right
     path.append((page_no, -1))
     last = balancer.count(page_no) - 1
     if last < 0:

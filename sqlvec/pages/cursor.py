@@ -10,6 +10,7 @@ edits it further.
 from __future__ import annotations
 
 from _bisect import bisect_left
+from struct import error as StructError
 
 from sqlvec import errors
 from sqlvec.pages.key_layout import Probe
@@ -19,10 +20,10 @@ from sqlvec.pages.page import (
     LEAF_INDEX,
     MAX_DEPTH,
     cell_pointers,
-    index_interior,
     index_payloads,
     table_interior,
     table_leaf,
+    unpack_u32,
 )
 from sqlvec.pages.record import DAMAGE
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.pages.key_layout import KeyLayout
+    from sqlvec.pages.page import Layout, ReadOverflow
     from sqlvec.pages.pager import Pager
     from sqlvec.pages.record import Value
 
@@ -58,30 +60,99 @@ def table_node(pager: Pager, page_no: int) -> tuple[list[int], list[int]] | None
 
 
 class IndexNode:
-    """A parsed interior index page: payloads, children and, on demand, keys to search in."""
+    """An interior index page, decoded as far as it is needed: a search decodes the keys it meets, a scan all payloads."""
 
-    __slots__ = ("_keys", "_sort_keys", "children", "payloads")
+    __slots__ = ("_children", "_full", "_keys", "_payloads", "_pointers", "_read_overflow", "_searches", "_sort_keys", "layout", "page", "right")
 
-    def __init__(self, payloads: list[bytes], children: list[int]) -> None:
-        self.payloads = payloads
-        self.children = children
-        self._keys: list[tuple[Any, ...]] | None = None
+    def __init__(self, page: bytes, page_no: int, layout: Layout, read_overflow: ReadOverflow) -> None:
+        kind, self._pointers = cell_pointers(page, page_no, layout.usable)
+        if kind != INTERIOR_INDEX:
+            raise errors.corrupt()
+        self.page = page
+        self.layout = layout
+        self.right = unpack_u32(page, (100 if page_no == 1 else 0) + 8)[0]
+        self._read_overflow = read_overflow
+        self._keys: list[tuple[Any, ...] | None] = [None] * len(self._pointers)
+        self._full = False
+        self._searches = 0
         self._sort_keys: list[tuple[Any, ...]] | None = None
+        self._payloads: list[bytes] | None = None
+        self._children: list[int] | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of entries; there is one child more."""
+        return len(self._pointers)
+
+    @property
+    def payloads(self) -> list[bytes]:
+        if self._payloads is None:
+            self._payloads = index_payloads(self.page, self._pointers, 4, self.layout, self._read_overflow)
+        return self._payloads
+
+    @property
+    def children(self) -> list[int]:
+        if self._children is None:
+            try:
+                self._children = [unpack_u32(self.page, at)[0] for at in self._pointers]
+            except StructError:
+                raise errors.corrupt() from None
+            self._children.append(self.right)
+        return self._children
+
+    def child(self, index: int) -> int:
+        if index == len(self._pointers):
+            return self.right
+        return int.from_bytes(self.page[self._pointers[index] : self._pointers[index] + 4], "big")
+
+    def payload(self, index: int) -> bytes:
+        if self._payloads is not None:
+            return self._payloads[index]
+        return index_payloads(self.page, (self._pointers[index],), 4, self.layout, self._read_overflow)[0]
+
+    def key(self, index: int, layout: KeyLayout) -> tuple[Any, ...]:
+        """The key fields of an entry."""
+        found = self._keys[index]
+        if found is None:
+            found = self._keys[index] = layout.project(self.payload(index), layout.key_columns)
+        return found
 
     def position(self, probe: Probe) -> int:
         """Number of entries of this page in front of the probe: also the child to descend into."""
         layout = probe.layout
-        if self._keys is None:
-            project = layout.prefix_projector(layout.key_columns)
-            self._keys = [project(payload) for payload in self.payloads]
+        keys = self._keys
+        if not self._full:
+            self._searches += 1
+            if probe.plain is not None and self._searches < 40:
+                try:
+                    return self._lazy_position(layout, probe.plain)
+                except TypeError:
+                    pass
+            for index in range(len(keys)):
+                self.key(index, layout)
+            self._full = True
         if probe.plain is not None:
             try:
-                return bisect_left(self._keys, probe.plain)
+                return bisect_left(keys, probe.plain)  # type: ignore[type-var]
             except TypeError:
                 pass
         if self._sort_keys is None:
-            self._sort_keys = [layout.sort_key(key) for key in self._keys]
+            self._sort_keys = [layout.sort_key(key) for key in keys]  # type: ignore[arg-type]
         return bisect_left(self._sort_keys, probe.sort_key())
+
+    def _lazy_position(self, layout: KeyLayout, plain: tuple[Any, ...]) -> int:
+        keys = self._keys
+        low, high = 0, len(keys)
+        while low < high:
+            middle = (low + high) >> 1
+            key = keys[middle]
+            if key is None:
+                key = self.key(middle, layout)
+            if key < plain:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
 
 def index_node(pager: Pager, page_no: int) -> IndexNode | None:
@@ -91,7 +162,7 @@ def index_node(pager: Pager, page_no: int) -> IndexNode | None:
         page = pager.get(page_no)
         if page[100 if page_no == 1 else 0] != INTERIOR_INDEX:
             return None
-        node = pager.nodes[page_no] = IndexNode(*index_interior(page, page_no, pager.layout, pager.read_overflow))
+        node = pager.nodes[page_no] = IndexNode(bytes(page), page_no, pager.layout, pager.read_overflow)
     return node  # type: ignore[no-any-return]
 
 
@@ -231,9 +302,9 @@ def find_first(pager: Pager, root: int, probe: Probe) -> bytes | None:
                 return candidate
             return index_payloads(bytes(page), pointers[index : index + 1], 0, pager.layout, pager.read_overflow)[0]
         index = node.position(probe)
-        if index < len(node.payloads):
-            candidate = node.payloads[index]
-        page_no = node.children[index]
+        if index < node.count:
+            candidate = node.payload(index)
+        page_no = node.child(index)
     raise errors.corrupt()
 
 
@@ -267,7 +338,7 @@ class IndexWalk:
             yield self._leaf(page_no, pager.get(page_no))
             return
         first = node.position(self.lower) if self.lower is not None else 0
-        last = node.position(self.upper) if self.upper is not None else len(node.payloads)
+        last = node.position(self.upper) if self.upper is not None else node.count
         if last < first:
             return
         children = node.children[first : last + 1]

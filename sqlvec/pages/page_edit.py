@@ -113,10 +113,17 @@ def cell_overflow(cell: Page, kind: int, layout: Layout) -> int:
 
 
 def page_cells(page: Page, page_no: int, layout: Layout) -> list[bytes]:
-    """All cells as bytes in order, unpadded."""
+    """All cells as bytes in order (short ones perhaps with the padding they have on the page)."""
     usable = layout.usable
     page = bytes(page)
     kind, pointers = cell_pointers(page, page_no, usable)
+    at = 100 if page_no == 1 else 0
+    if pointers and page[at + 1] == page[at + 2] == page[at + 7] == 0:
+        # neither free blocks nor fragments: each cell ends where the next one begins
+        starts = sorted(pointers)
+        if starts[0] == (page[at + 5] << 8 | page[at + 6] or 65536) and starts[-1] <= usable - 4:
+            end_of = dict(zip(starts, [*starts[1:], usable], strict=True))
+            return [page[start : end_of[start]] for start in pointers]
     skip = 4 if kind == INTERIOR_INDEX else 0
     # short local payloads are cut out here, everything else takes the general way
     short = min(128, layout.max_index + 1) if kind in (LEAF_INDEX, INTERIOR_INDEX) else 0
