@@ -124,7 +124,9 @@ class Statement:
         write = node.write
         if statement.returning is not None:
             bind_returning = resolve("sqlvec.plan.returning:bind_returning")
-            node.returning, self.names, self.types = bind_returning(statement.returning, self.row_scope(write, name), write.table, write.source)
+            node.returning, self.names, self.types = bind_returning(
+                statement.returning, self.row_scope(write, name), write.table, write.source, isinstance(statement, ast.Delete)
+            )
 
     # --- INSERT ------------------------------------------------------------------------------------------------------------------
 

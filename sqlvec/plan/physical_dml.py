@@ -144,12 +144,14 @@ class TriggerSet:
 
 
 class Returning:
-    """RETURNING: ``expressions`` over the image layout."""
+    """RETURNING: ``expressions`` over the image layout; ``forms`` say for each how the value is shown: 'real' (integers as floats), 'stored'
+    (integral floats as the integers that a REAL column stores) or None."""
 
-    __slots__ = ("compiled", "expressions")
+    __slots__ = ("compiled", "expressions", "forms")
 
-    def __init__(self, expressions: tuple[Expression, ...]) -> None:
+    def __init__(self, expressions: tuple[Expression, ...], forms: tuple[str | None, ...]) -> None:
         self.expressions = expressions
+        self.forms = forms
         self.compiled: Any = None
 
 

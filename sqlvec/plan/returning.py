@@ -1,5 +1,9 @@
 """RETURNING: the result list over the row that was written (or deleted).
 
+Two habits of SQLite are kept here.  A column named in the list takes part in comparisons with the affinity and collation of the table's *first* column,
+whichever column it is; where that affinity is REAL, integers shown as they are become floats.  And where it is not, a REAL column shows
+the integer form in which its value has just been stored (``typeof`` still says real).
+
 Follows "RETURNING" of the manual.
 """
 from __future__ import annotations
@@ -9,6 +13,8 @@ from sqlvec.expr.bound import Column, Expression
 from sqlvec.parse import ast
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.physical_dml import Returning
+from sqlvec.plan.scope import Source
+from sqlvec.values.affinity import REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +22,37 @@ if TYPE_CHECKING:
     from sqlvec.schema.objects import Table
 
 
-def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: int) -> tuple[Returning, tuple[str, ...], tuple[str | None, ...]]:
-    """The clause, the names and the declared types of its columns."""
+class ReturnedSource(Source):
+    """The written row: all its columns compare as the first one."""
+
+    __slots__ = ()
+
+    def column(self, number: int) -> Column:
+        table = self.table
+        assert table is not None
+        first = table.columns[0]
+        if number < 0 or number == table.rowid_column:
+            name = table.columns[table.rowid_column].name if table.rowid_column >= 0 else "rowid"
+            return Column(self.source, -1, name, first.affinity, first.collation)
+        return Column(self.source, number, table.columns[number].name, first.affinity, first.collation)
+
+
+def _form(expression: Expression, table: Table, source: int, was_deleted: bool) -> str | None:
+    """How the executor shows the value: 'real' (integers become floats), 'stored' (a REAL value in its stored form), None: as it is."""
+    if expression.affinity == REAL:
+        return "real"
+    if isinstance(expression, Column) and expression.source == source and expression.number >= 0 and table.kind == "table":
+        column = table.columns[expression.number]
+        if column.affinity == REAL and (not was_deleted or table.fields[expression.number] < 0):
+            return "stored"
+    return None
+
+
+def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: int,
+                   was_deleted: bool) -> tuple[Returning, tuple[str, ...], tuple[str | None, ...]]:
+    """The clause, the names and the declared types of its columns.  ``scope`` shows the written row."""
+    row = scope.sources[0]
+    returned = scope.sources[0] = ReturnedSource(source, row.key, row.schema, table, None)
     expressions: list[Expression] = []
     names: list[str] = []
     types: list[str | None] = []
@@ -28,8 +63,7 @@ def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: in
             for number, column in enumerate(table.columns):
                 if column.hidden:
                     continue
-                place = -1 if number == table.rowid_column else number
-                expressions.append(Column(source, place, column.name, column.affinity, column.collation, False, table))  # type: ignore[arg-type]
+                expressions.append(returned.column(number))
                 names.append(column.name)
                 types.append(column.declared_type or None)
             continue
@@ -37,7 +71,7 @@ def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: in
         expression = bind_expression(item.expr, scope)
         declared: str | None = None
         name = item.text
-        if isinstance(expression, Column) and expression.table is table:
+        if isinstance(expression, Column) and expression.source == source:
             number = table.rowid_column if expression.number < 0 else expression.number
             if isinstance(item.expr, ast.ColumnRef):
                 name = table.columns[number].name if number >= 0 else "rowid"
@@ -45,4 +79,5 @@ def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: in
         expressions.append(expression)
         names.append(item.alias.text if item.alias is not None else name)
         types.append(declared)
-    return Returning(tuple(expressions)), tuple(names), tuple(types)
+    forms = tuple([_form(expression, table, source, was_deleted) for expression in expressions])
+    return Returning(tuple(expressions), forms), tuple(names), tuple(types)
