@@ -36,8 +36,8 @@ def _is_reserved(pager: Pager, page_no: int) -> bool:
 def relocate(pager: Pager, page_no: int, target: int, kind: int, parent: int) -> None:
     """Copy ``page_no`` to ``target`` (already taken) and let everything that names it, or is named by it as parent, follow."""
     pager.write(target)[:] = pager.get(page_no)
-    pager.nodes.pop(target, None)
-    pager.nodes.pop(page_no, None)
+    pager.forget_node(target)
+    pager.forget_node(page_no)
     if kind in (ROOT, BTREE):
         map_children(pager, target)
     else:
@@ -69,7 +69,7 @@ def map_children(pager: Pager, page_no: int) -> None:
 def _replace_reference(pager: Pager, parent: int, old: int, new: int, kind: int) -> None:
     """Change the place in ``parent`` that names ``old``."""
     page = pager.write(parent)
-    pager.nodes.pop(parent, None)
+    pager.forget_node(parent)
     number = new.to_bytes(4, "big")
     wanted = old.to_bytes(4, "big")
     if kind == OVERFLOW_NEXT:

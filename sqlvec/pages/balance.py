@@ -103,6 +103,9 @@ class Balancer:
         at = 100 if page_no == 1 else 0
         if max(len(cell), 4) + 2 <= free_space(page, at, self.layout.usable):
             insert_cell(page, page_no, index, cell, self.layout)
+            keys = pager.leaf_keys.get(page_no)
+            if keys is not None:
+                keys.insert(index, None)
             if (page[at] < 8 or len(cell) > self.layout.min_local) and pager.auto_vacuum:
                 self._map_cell(page_no, page[at], cell)
             return
@@ -129,6 +132,9 @@ class Balancer:
         pager = self.pager
         page = pager.write(page_no)
         pager.nodes.pop(page_no, None)
+        keys = pager.leaf_keys.get(page_no)
+        if keys is not None:
+            del keys[index]
         at = 100 if page_no == 1 else 0
         where = unpack_u16(page, first_pointer(page[at], at) + 2 * index)[0]
         drop_cell(page, page_no, index, cell_size(page, where, page[at], self.layout), self.layout, pager.secure_delete != 0)
@@ -141,7 +147,7 @@ class Balancer:
             waiting[index] = number + waiting[index][4:]
             return
         page = self.pager.write(page_no)
-        self.pager.nodes.pop(page_no, None)
+        self.pager.forget_node(page_no)
         at = 100 if page_no == 1 else 0
         where = at + 8 if index == count else unpack_u16(page, at + 12 + 2 * index)[0]
         page[where : where + 4] = number
@@ -179,7 +185,7 @@ class Balancer:
     def _deeper(self, root: int) -> None:
         pager = self.pager
         child, page = pager.allocate(root)
-        pager.nodes.pop(child, None)
+        pager.forget_node(child)
         page_one = pager.write(root)
         at = 100 if root == 1 else 0
         kind = page_one[at]
@@ -191,7 +197,7 @@ class Balancer:
         self.waiting_at[child] = self.waiting_at[root]
         inner = INTERIOR_TABLE if kind in (LEAF_TABLE, INTERIOR_TABLE) else INTERIOR_INDEX
         build_page(page_one, root, inner, [], self.layout.usable, child)
-        pager.nodes.pop(root, None)
+        pager.forget_node(root)
         if pager.auto_vacuum:
             pointer_map.write_entry(pager, child, pointer_map.BTREE, root)
             self._map_cells(child, kind, present)
@@ -306,7 +312,7 @@ class Balancer:
                 else:
                     right = int.from_bytes(cells[end][:4], "big")
                     divider = cells[end][4:]
-            pager.nodes.pop(page_no, None)
+            pager.forget_node(page_no)
             build_page(pager.write(page_no), page_no, kind, own, usable, right)
             if maps:
                 pointer_map.write_entry(pager, page_no, pointer_map.BTREE, parent)
@@ -326,7 +332,7 @@ class Balancer:
             return
         right = self.right_child(child) if kind < 8 else 0
         build_page(pager.write(root), root, kind, cells, self.layout.usable, right)
-        pager.nodes.pop(root, None)
+        pager.forget_node(root)
         if pager.auto_vacuum:
             self._map_cells(root, kind, cells)
             if kind < 8:

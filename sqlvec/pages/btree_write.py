@@ -14,7 +14,7 @@ from struct import Struct
 from sqlvec import errors
 from sqlvec.pages import pointer_map
 from sqlvec.pages.balance import Balancer
-from sqlvec.pages.cursor import index_node, index_position, leaf_index_pointers, table_node
+from sqlvec.pages.cursor import index_node, leaf_payloads, leaf_search, table_node
 from sqlvec.pages.key_layout import Probe
 from sqlvec.pages.page import (
     INTERIOR_INDEX,
@@ -23,7 +23,6 @@ from sqlvec.pages.page import (
     LEAF_TABLE,
     MAX_DEPTH,
     cell_pointers,
-    index_payloads,
     leaf_position,
     rowid_at,
     unpack_u16,
@@ -320,17 +319,17 @@ def _index_path(tree: IndexTree, values: tuple[Value, ...]) -> tuple[list[tuple[
     layout = tree.layout
     key = values[: layout.key_columns]
     probe = Probe(layout, key, False)
-    project = layout.prefix_projector(layout.key_columns)
     page_no = tree.root
     path: list[tuple[int, int]] = []
     while True:
         node = index_node(pager, page_no)
         if node is None:
-            page = pager.get(page_no)
-            pointers = leaf_index_pointers(page, page_no, pager.usable_size)
-            index = index_position(pager, page, pointers, probe)
+            index, count = leaf_search(pager, page_no, probe)
             path.append((page_no, -1))
-            found = index < len(pointers) and layout.compare(project(_payload_at(pager, page, pointers[index])), key) == 0
+            found = False
+            if index < count:
+                payload = leaf_payloads(pager, page_no, index, index + 1)[0]
+                found = layout.compare(layout.project(payload, layout.key_columns), key) == 0
             return path, index, found
         if len(path) > MAX_DEPTH:
             raise errors.corrupt()
@@ -339,10 +338,6 @@ def _index_path(tree: IndexTree, values: tuple[Value, ...]) -> tuple[list[tuple[
         if index < node.count and layout.compare(node.key(index, layout), key) == 0:
             return path, index, True
         page_no = node.child(index)
-
-
-def _payload_at(pager: Pager, page: bytes | bytearray, at: int) -> bytes:
-    return index_payloads(bytes(page), (at,), 0, pager.layout, pager.read_overflow)[0]
 
 
 def insert_entry(tree: IndexTree, payload: bytes, values: tuple[Value, ...]) -> None:
@@ -384,7 +379,7 @@ def _overwrite_entry(pager: Pager, page_no: int, index: int, old: bytes, kind: i
     if payload_size(old, kind) != len(payload):
         return False
     page = pager.write(page_no)
-    pager.nodes.pop(page_no, None)
+    pager.forget_node(page_no)
     at = unpack_u16(page, first_pointer(kind, 100 if page_no == 1 else 0) + 2 * index)[0]
     local = pager.layout.local_size(len(payload), pager.layout.max_index)
     start = at + (4 if kind == INTERIOR_INDEX else 0) + len(put_varint(len(payload)))
@@ -467,7 +462,7 @@ def create_tree(pager: Pager, is_index: bool) -> int:
     except BaseException:
         pager.failed = True
         raise
-    pager.nodes.pop(root, None)
+    pager.forget_node(root)
     _forget_tree(pager, root)
     return root  # type: ignore[no-any-return]
 
@@ -495,7 +490,7 @@ def clear_tree(pager: Pager, root: int) -> int:
     except BaseException:
         pager.failed = True
         raise
-    pager.nodes.pop(root, None)
+    pager.forget_node(root)
     tree = pager.trees.get(root)
     if tree is not None:
         tree.write_count += 1
@@ -529,7 +524,7 @@ def _clear_child(pager: Pager, child: int, seen: set[int], depth: int) -> int:
         raise errors.corrupt()
     seen.add(child)
     count = _clear_page(pager, child, seen, depth + 1)
-    pager.nodes.pop(child, None)
+    pager.forget_node(child)
     pager.free(child)
     return count
 

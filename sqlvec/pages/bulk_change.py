@@ -77,6 +77,6 @@ def _build(tree: TableTree, page_no: int, rows: list[tuple[int, bytes]]) -> bool
     pager.spill_if_large()
     page = pager.write(page_no)
     build_page(page, page_no, LEAF_TABLE, cells, pager.usable_size)
-    pager.nodes.pop(page_no, None)
+    pager.forget_node(page_no)
     tree.write_count += 1
     return True

@@ -147,7 +147,7 @@ class BulkLoad:
         cells = [entry.child.to_bytes(4, "big") + entry.cell if height else entry.cell for entry in node.entries]
         page = self.pager.write(node.number)
         build_page(page, node.number, INTERIOR_INDEX if height else LEAF_INDEX, cells, self.usable, node.right)
-        self.pager.nodes.pop(node.number, None)
+        self.pager.forget_node(node.number)
 
     def finish(self) -> None:
         """Write what is still open."""

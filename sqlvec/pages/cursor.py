@@ -21,6 +21,7 @@ from sqlvec.pages.page import (
     MAX_DEPTH,
     cell_pointers,
     index_payloads,
+    pointer_array,
     table_interior,
     table_leaf,
     unpack_u32,
@@ -285,6 +286,66 @@ def _plain_position(pager: Pager, page: bytes, pointers: tuple[int, ...], probe:
     return low
 
 
+MOST_LEAF_KEYS = 4000
+"""So many leaves keep the keys that searches decoded."""
+
+
+def leaf_search(pager: Pager, page_no: int, probe: Probe) -> tuple[int, int]:
+    """(number of cells of an index leaf in front of the probe, number of its cells); decoded keys are kept in ``pager.leaf_keys``.
+
+    Keys are values for plain layouts, else sort keys; the writer keeps the lists in step with the cells.
+    """
+    page = pager.get(page_no)
+    at = 100 if page_no == 1 else 0
+    if page[at] != LEAF_INDEX:
+        raise errors.corrupt()
+    high = count = page[at + 3] << 8 | page[at + 4]
+    layout = probe.layout
+    if layout.is_plain and probe.plain is None:
+        return index_position(pager, page, leaf_index_pointers(page, page_no, pager.usable_size), probe), count
+    keys = pager.leaf_keys.get(page_no)
+    if keys is None or len(keys) != count:
+        if len(pager.leaf_keys) >= MOST_LEAF_KEYS:
+            pager.leaf_keys.clear()
+        keys = pager.leaf_keys[page_no] = [None] * count
+    target = probe.plain if probe.plain is not None else probe.sort_key()
+    low = 0
+    try:
+        while low < high:
+            middle = (low + high) >> 1
+            key = keys[middle]
+            if key is None:
+                key = keys[middle] = _leaf_key(pager, page, at + 8 + 2 * middle, layout)
+            if key < target:
+                low = middle + 1
+            else:
+                high = middle
+    except TypeError:
+        return index_position(pager, page, leaf_index_pointers(page, page_no, pager.usable_size), probe), count
+    except DAMAGE:
+        raise errors.corrupt() from None
+    return low, count
+
+
+def _leaf_key(pager: Pager, page: bytes | bytearray, pointer: int, layout: KeyLayout) -> tuple[Any, ...]:
+    at = page[pointer] << 8 | page[pointer + 1]
+    size = page[at]
+    sizes = pager.layout
+    if size < 128 and size <= sizes.max_index:
+        payload = bytes(page[at + 1 : at + 1 + size])
+    else:
+        payload = index_payloads(bytes(page), (at,), 0, sizes, pager.read_overflow)[0]
+    key = layout.prefix_shapes(layout.key_columns)[payload[: payload[0]]](payload)
+    return key if layout.is_plain else layout.sort_key(key)  # type: ignore[no-any-return]
+
+
+def leaf_payloads(pager: Pager, page_no: int, first: int, last: int) -> list[bytes]:
+    """The payloads of cells first..last-1 of an index leaf."""
+    page = pager.get(page_no)
+    pointers = pointer_array(last - first).unpack_from(page, (108 if page_no == 1 else 8) + 2 * first)
+    return index_payloads(bytes(page), pointers, 0, pager.layout, pager.read_overflow)
+
+
 def find_first(pager: Pager, root: int, probe: Probe) -> bytes | None:
     """The first entry behind the probe, None at the end of the tree."""
     page_no = root
@@ -292,15 +353,8 @@ def find_first(pager: Pager, root: int, probe: Probe) -> bytes | None:
     for _ in range(MAX_DEPTH):
         node = index_node(pager, page_no)
         if node is None:
-            page = pager.get(page_no)
-            pointers = leaf_index_pointers(page, page_no, pager.layout.usable)
-            try:
-                index = index_position(pager, page, pointers, probe)
-            except IndexError:
-                raise errors.corrupt() from None
-            if index == len(pointers):
-                return candidate
-            return index_payloads(bytes(page), pointers[index : index + 1], 0, pager.layout, pager.read_overflow)[0]
+            index, count = leaf_search(pager, page_no, probe)
+            return candidate if index == count else leaf_payloads(pager, page_no, index, index + 1)[0]
         index = node.position(probe)
         if index < node.count:
             candidate = node.payload(index)
@@ -395,7 +449,24 @@ def index_blocks(
     """Lists of payloads between two bounds, one a leaf, never empty."""
     low = Probe(layout, *lower) if lower is not None else None
     high = Probe(layout, *upper) if upper is not None else None
-    for rows in IndexWalk(pager, layout, low, high, descending).blocks(root):
+    page_no = root
+    if low is not None and high is not None:
+        # narrow ranges mostly lie in one leaf: go down as long as both bounds lead to the same child
+        for _ in range(MAX_DEPTH):
+            node = index_node(pager, page_no)
+            if node is None:
+                first, last = leaf_search(pager, page_no, low)[0], leaf_search(pager, page_no, high)[0]
+                if first < last:
+                    rows = leaf_payloads(pager, page_no, first, last)
+                    if descending:
+                        rows.reverse()
+                    yield rows
+                return
+            index = node.position(low)
+            if index != node.position(high):
+                break
+            page_no = node.child(index)
+    for rows in IndexWalk(pager, layout, low, high, descending).blocks(page_no):
         if rows:
             yield rows
 

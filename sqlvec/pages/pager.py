@@ -74,6 +74,7 @@ class Pager:
         self.is_temp = False
         self.cache: dict[int, Page] = {}
         self.nodes: dict[int, Any] = {}
+        self.leaf_keys: dict[int, list[Any]] = {}
         self.trees: dict[int, Any] = {}
         self.changed: dict[int, bytearray] = {}
         self.writable: dict[int, bytearray] = {}
@@ -331,6 +332,7 @@ class Pager:
         """Forget every page image and everything derived from them."""
         self.cache.clear()
         self.nodes.clear()
+        self.leaf_keys.clear()
         self.generation += 1
         for tree in self.trees.values():
             tree.write_count += 1
@@ -373,7 +375,7 @@ class Pager:
         clean = [page_no for page_no in self.cache if page_no not in changed and page_no != 1]
         for page_no in clean[: len(clean) // 2 + 1]:
             del self.cache[page_no]
-            self.nodes.pop(page_no, None)
+            self.forget_node(page_no)
 
     def read_run(self, page_numbers: Sequence[int]) -> bytes:
         """The images of many pages, concatenated in the order asked for; neighbours in the file are read together."""
@@ -529,7 +531,7 @@ class Pager:
         page = fresh_page_one(self.page_size, self.page_size - self.usable_size, self.pending_auto_vacuum)
         self.page_count = 1
         self.cache[1] = self.changed[1] = self.writable[1] = page
-        self.nodes.pop(1, None)
+        self.forget_node(1)
 
     def write(self, page_no: int) -> bytearray:
         """The image of a page, for changing; its old image is kept for every open frame (G2)."""
@@ -552,7 +554,7 @@ class Pager:
             self.cache[page_no] = page
         self.changed[page_no] = page
         self.writable[page_no] = page
-        self.nodes.pop(page_no, None)
+        self.forget_node(page_no)
         return page
 
     def add_page(self) -> tuple[int, bytearray]:
@@ -570,7 +572,7 @@ class Pager:
     def _install(self, page_no: int, page: bytearray) -> None:
         self.page_count = page_no
         self.cache[page_no] = self.changed[page_no] = self.writable[page_no] = page
-        self.nodes.pop(page_no, None)
+        self.forget_node(page_no)
 
     def grow_to(self, count: int) -> None:
         """Append zeroed pages up to ``count``."""
@@ -586,7 +588,7 @@ class Pager:
             self.cache.pop(page_no, None)
             self.changed.pop(page_no, None)
             self.writable.pop(page_no, None)
-            self.nodes.pop(page_no, None)
+            self.forget_node(page_no)
         self.page_count = count
         self.was_cut = True
 
@@ -594,7 +596,7 @@ class Pager:
         """A page whose old content no longer matters, zeroed for changing."""
         page = self.write(page_no)
         page[:] = bytes(len(page))
-        self.nodes.pop(page_no, None)
+        self.forget_node(page_no)
         return page
 
     def spill_if_large(self) -> None:
@@ -665,9 +667,15 @@ class Pager:
         for frame in self.frames:
             frame.outer_writable.pop(page_no, None)
 
+    def forget_node(self, page_no: int) -> None:
+        """A page changes: what was parsed from it is stale."""
+        self.nodes.pop(page_no, None)
+        self.leaf_keys.pop(page_no, None)
+
     def forget_derived(self) -> None:
         """Parsed pages and append positions are stale; walkers re-seek."""
         self.nodes.clear()
+        self.leaf_keys.clear()
         self.generation += 1
         for tree in self.trees.values():
             tree.write_count += 1
@@ -754,6 +762,9 @@ class Pager:
             previous = tree
             tree = self.trees[root] = resolve("sqlvec.pages.btree:IndexTree")(self, root, layout)
             if previous is not None:
+                # parsed pages hold keys of the other layout
+                self.nodes.clear()
+                self.leaf_keys.clear()
                 tree.write_count = previous.write_count + 1
         return tree  # type: ignore[no-any-return]
 
@@ -784,6 +795,7 @@ class Pager:
             self.lock = None
         self.cache.clear()
         self.nodes.clear()
+        self.leaf_keys.clear()
         self.trees.clear()
 
 
