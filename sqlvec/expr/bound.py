@@ -423,6 +423,19 @@ class Plain(Expression):
         self.explicit = operand.explicit
 
 
+class Stored(Expression):
+    """The value of ``operand`` as a column of ``affinity`` stores it."""
+
+    __slots__ = ("operand",)
+    CHILD = ("operand",)
+
+    def __init__(self, operand: Expression, affinity: str | None) -> None:
+        self.operand = operand
+        self.affinity = affinity
+        self.collation = None
+        self.explicit = False
+
+
 class Call(Expression):
     """A scalar function.  ``function`` is the registry's entry; ``using`` the collation for functions that compare (min, max, nullif).
     LIKE, GLOB, REGEXP and MATCH are calls with ``operator`` set and the pattern as first argument; coalesce, ifnull, iif, nullif, likely ... are calls
@@ -480,12 +493,13 @@ class OrderTerm:
 
 class Frame:
     """A window frame: ``unit`` ROWS | RANGE | GROUPS; bounds are ('UNBOUNDED PRECEDING' | 'PRECEDING' | 'CURRENT ROW' | 'FOLLOWING' |
-    'UNBOUNDED FOLLOWING', expression or None); ``exclude`` 'NO OTHERS' | 'CURRENT ROW' | 'GROUP' | 'TIES'."""
+    'UNBOUNDED FOLLOWING', expression or None); ``exclude`` None | 'NO OTHERS' | 'CURRENT ROW' | 'GROUP' | 'TIES'
+    (a written NO OTHERS means the same rows as None, but every frame is then aggregated anew)."""
 
     __slots__ = ("end", "exclude", "start", "unit")
 
     def __init__(self, unit: str = "RANGE", start: tuple[str, Expression | None] = ("UNBOUNDED PRECEDING", None),
-                 end: tuple[str, Expression | None] = ("CURRENT ROW", None), exclude: str = "NO OTHERS") -> None:
+                 end: tuple[str, Expression | None] = ("CURRENT ROW", None), exclude: str | None = None) -> None:
         self.unit = unit
         self.start = start
         self.end = end
@@ -545,9 +559,10 @@ class Subquery:
     """A query nested in an expression: the logical ``query`` until lowering sets ``plan`` (a physical node).
 
     ``number`` is the per-statement SELECT number (EXPLAIN QUERY PLAN prints it); ``outer`` are the columns of enclosing queries that it refers to:
-    empty = uncorrelated, evaluated once per statement run and remembered in the activation under ``slot``.  ``kind``: 'scalar', 'EXISTS' or 'IN'."""
+    empty = uncorrelated, evaluated once per statement run and remembered in the activation under ``slot``.  ``kind``: 'scalar', 'EXISTS' or 'IN'.
+    ``is_correlated``: as written it refers to enclosing queries, even if rewriting has put constants there."""
 
-    __slots__ = ("kind", "number", "outer", "plan", "query", "slot")
+    __slots__ = ("is_correlated", "kind", "number", "outer", "plan", "query", "slot")
 
     def __init__(self, query: Any, number: int, slot: int) -> None:
         self.query = query
@@ -556,6 +571,7 @@ class Subquery:
         self.kind = "scalar"
         self.plan: Any = None
         self.outer: tuple[Column, ...] = ()
+        self.is_correlated = False
 
 
 def columns_of(expression: Expression) -> set[tuple[int, int]]:

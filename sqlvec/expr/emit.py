@@ -460,6 +460,11 @@ def emit_plain(emitter: Emitter, node: bound.Plain) -> str:
     return emitter.result(node.operand)
 
 
+def emit_stored(emitter: Emitter, node: bound.Stored) -> str:
+    name = {storage.TEXT: "to_text_affinity", storage.REAL: "to_real_affinity"}.get(node.affinity or storage.BLOB, "to_numeric_affinity")
+    return f"{emitter.operation(name)}({emitter.value(node.operand)})"
+
+
 def emit_unary(emitter: Emitter, node: bound.Unary) -> str:
     operator = node.operator
     if operator == "+":
@@ -713,6 +718,7 @@ VALUE: dict[str, Callable[..., str]] = {
     "Column": emit_column,
     "Collate": emit_transparent,
     "Plain": emit_plain,
+    "Stored": emit_stored,
     "Unary": emit_unary,
     "Binary": emit_binary,
     "Cast": emit_cast,

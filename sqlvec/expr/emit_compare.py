@@ -272,9 +272,17 @@ def collate_truth(emitter: Emitter, node: bound.Collate, wanted: bool) -> str:
 def is_null_truth(emitter: Emitter, node: bound.IsNull, wanted: bool) -> str:
     word = "is not" if node.negated is wanted else "is"
     text = emitter.value(node.operand)
-    if text == "None" or text.strip("()-").replace(".", "", 1).isdigit():
+    if text == "None" or (text.strip("()-")[:1].isdigit() and _is_number(text)):
         return str((text == "None") is (word == "is"))          # a constant: Python warns of ``5 is None``
     return f"({text} {word} None)"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.strip("()"))
+    except ValueError:
+        return False
+    return True
 
 
 def is_null_value(emitter: Emitter, node: bound.IsNull) -> str:

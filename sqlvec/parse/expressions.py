@@ -222,7 +222,7 @@ def _in(ts: TokenStream, left: Node, negated: bool, start: int, height: int) -> 
     span = (start, ts.end())
     if not items:
         ts.height = 1
-        return Literal("integer", int(negated), span)
+        return Literal("integer", bool(negated), span)         # TRUE or FALSE: in ORDER BY no column number
     ts.taller(max(height, ts.height) + extra)
     return InList(left, items, negated, span)
 

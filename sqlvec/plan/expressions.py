@@ -57,7 +57,7 @@ def _is_select(node: ast.Node) -> bool:
 def _literal(node: ast.Literal, scope: Scope) -> Expression:
     if node.kind == "hex_too_big":
         raise errors.hex_literal_too_big(node.value, scope.binding.offset(node))
-    return bound.Literal(node.value)
+    return bound.Literal(int(node.value) if type(node.value) is bool else node.value)
 
 
 def _parameter(node: ast.Parameter, scope: Scope) -> Expression:

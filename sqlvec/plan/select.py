@@ -212,7 +212,7 @@ def integer_of(node: ast.Node) -> int | None:
         if node.op == "-":
             sign = -sign
         node = node.operand
-    if isinstance(node, ast.Literal) and node.kind == "integer" and abs(node.value) <= 0x7FFFFFFF:
+    if isinstance(node, ast.Literal) and node.kind == "integer" and type(node.value) is int and abs(node.value) <= 0x7FFFFFFF:
         return sign * node.value
     return None
 

@@ -174,7 +174,8 @@ def _merge_union(left: Any, right: Any, compare_rows: Any) -> Iterator[tuple[Any
 
 def _merge_intersect(left: Any, right: Any, compare_rows: Any) -> Iterator[tuple[Any, ...]]:
     """INTERSECT: rows in both, the left form."""
-    a, b = next(left, None), next(right, None)
+    a = next(left, None)
+    b = next(right, None) if a is not None else None
     while a is not None and b is not None:
         state = compare_rows(a, b)
         if state < 0:
@@ -188,7 +189,8 @@ def _merge_intersect(left: Any, right: Any, compare_rows: Any) -> Iterator[tuple
 
 def _merge_except(left: Any, right: Any, compare_rows: Any) -> Iterator[tuple[Any, ...]]:
     """EXCEPT: left rows without an equal right one."""
-    a, b = next(left, None), next(right, None)
+    a = next(left, None)
+    b = next(right, None) if a is not None else None
     while a is not None and b is not None:
         state = compare_rows(a, b)
         if state < 0:

@@ -3,7 +3,7 @@
 A partition is gathered, its peers and frames are computed (``window_frame``), then every call gives a column of values, one per row.
 
 Aggregates over frames slide: rows entering are ``step``ped, rows leaving ``inverse``d, in the order of SQLite (leave first, then enter; the other way round
-where the frame starts behind the current row), so that float sums agree.  With EXCLUDE, or for states without ``inverse``, each frame is aggregated anew.
+where the frame starts behind the current row), so that float sums agree.  With EXCLUDE (even NO OTHERS), or for states without ``inverse``, each frame is aggregated anew.
 
 Follows "Window Functions" of the manual.
 """
@@ -37,15 +37,15 @@ class Partition:
         self.peers = peers
         self.starts: list[int] = []
         self.ends: list[int] = []
-        self.exclude = "NO OTHERS"
+        self.exclude: str | None = None
         self.starts_behind = False
         self.lead: list[tuple[int, int]] = []
 
     def frame(self, row: int) -> Any:
         """The positions of a row's frame."""
-        if self.exclude == "NO OTHERS":
+        if self.exclude in (None, "NO OTHERS"):
             return range(self.starts[row], self.ends[row])
-        return frame_rows(self.starts[row], self.ends[row], row, self.exclude, self.peers)
+        return frame_rows(self.starts[row], self.ends[row], row, self.exclude, self.peers)  # type: ignore[arg-type]
 
 
 def frame_value(state: Any) -> Any:
@@ -100,8 +100,8 @@ class CompiledCall:
         """The aggregate over each row's frame."""
         inputs = self.inputs(partition)
         starts, ends = partition.starts, partition.ends
-        if partition.exclude != "NO OTHERS":
-            return [self._whole([inputs[position] for position in partition.frame(row)]) for row in range(partition.count)]
+        if partition.exclude is not None:
+            return [self._whole([inputs[position] for position in partition.frame(row)], True) for row in range(partition.count)]
         moves = self.call.window.frame.start[0] != "UNBOUNDED PRECEDING"
         if moves and self.call.function.kind in ("min", "max") and self.call.function.builtin:
             # As in the original, FILTER has no effect on min and max over frames whose start moves.
@@ -113,13 +113,13 @@ class CompiledCall:
             return [self._whole(inputs[start:end]) for start, end in zip(starts, ends, strict=True)]
         return self._sliding(partition, inputs, state)
 
-    def _whole(self, inputs: list[tuple[Any, ...] | None]) -> Any:
+    def _whole(self, inputs: list[tuple[Any, ...] | None], is_final: bool = False) -> Any:
         state = self.state()
         step = state.step
         for arguments in inputs:
             if arguments is not None:
                 step(*arguments)
-        return plain(frame_value(state))
+        return plain(state.value() if is_final else frame_value(state))
 
     def _growing(self, partition: Partition, inputs: list[tuple[Any, ...] | None]) -> list[Any]:
         """Frames that all start at the first row."""
@@ -166,7 +166,7 @@ class CompiledCall:
         return max(position, end)
 
     def _sliding_extreme(self, partition: Partition, inputs: list[tuple[Any, ...] | None]) -> list[Any]:
-        """min and max over sliding frames: candidates in order, the best first."""
+        """min and max over sliding frames: candidates in order, the best first; of equal ones (by the collation) the last stays."""
         collation = self.collation
         sign = 1 if self.call.function.kind == "min" else -1
         candidates: list[tuple[int, Any]] = []
@@ -179,7 +179,7 @@ class CompiledCall:
                 if arguments is None or arguments[0] is None:
                     continue
                 value = arguments[0]
-                while len(candidates) > head and compare(candidates[-1][1], value, collation) * sign > 0:
+                while len(candidates) > head and compare(candidates[-1][1], value, collation) * sign >= 0:
                     candidates.pop()
                 candidates.append((position, value))
             behind = max(behind, end)
