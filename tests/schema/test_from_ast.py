@@ -75,7 +75,7 @@ def test_without_rowid_stores_key_columns_first():
 def test_secondary_index_of_without_rowid_ends_with_the_missing_key_columns():
     made = table("create table t(b, c, d, primary key(b desc, c), unique(d, c)) without rowid")
     secondary = next(one for one in made.indexes if not one.is_table_tree)
-    assert [(field.column, field.descending) for field in secondary.columns] == [(2, False), (1, False), (0, True)]
+    assert [(field.column, field.descending) for field in secondary.columns] == [(2, False), (1, False), (0, False)]
 
 
 def test_virtual_generated_columns_are_not_stored():
