@@ -133,6 +133,8 @@ def _single(operand: Expression) -> None:
 def _is_truth_name(node: ast.Node, found: Expression) -> bool:
     while type(node) is ast.Collate:
         node = node.operand
+    if type(node) is ast.Literal and type(node.value) is bool:
+        return True     # what the parser makes of ``x [NOT] IN ()``
     return (type(node) is ast.ColumnRef and node.table is None and not node.column.quoted and fold(node.column.text) in ("true", "false")
             and type(found) is bound.Literal)
 
