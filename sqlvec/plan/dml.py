@@ -249,7 +249,9 @@ class Statement:
         node.triggers = binder.trigger_set(write, "UPDATE", assigned)
         _check_keys(write, concerned)
         node.one_pass = is_quiet and not joins and _is_update_one_pass(node, statement)
-        node.may_abort = node.uses_frame = _may_abort(node, True, statement, binder.context.functions)
+        node.may_abort = _may_abort(node, True, statement, binder.context.functions)
+        node.uses_frame = node.may_abort and not (is_quiet and not joins and statement.or_action != "REPLACE" and not has_replace(write)
+                                                  and query_plan.finds_one_row(source))
         self.finish_node(node, statement, statement.table)
         return node
 
@@ -324,8 +326,9 @@ class Statement:
             node.one_pass = is_quiet and query_plan.is_one_pass_path(source) and not query_plan.has_correlated(source)
         node.triggers = binder.trigger_set(write, "DELETE", None)
         _check_keys(write, None)
-        node.may_abort = node.uses_frame = table.kind != "table" or bool(write.parent_keys) or _programs_may_abort(node) or _calls(
+        node.may_abort = table.kind != "table" or bool(write.parent_keys) or _programs_may_abort(node) or _calls(
             statement, write, binder.context.functions)
+        node.uses_frame = node.may_abort and not (is_quiet and source is not None and query_plan.finds_one_row(source))
         self.finish_node(node, statement, statement.table)
         return node
 
@@ -393,8 +396,12 @@ def _is_plain(node: Insert) -> bool:
 
 
 def _may_replace(node: Insert) -> bool:
-    write = node.write
-    return node.action == "REPLACE" or write.table.key_conflict == "REPLACE" or any(entry.action == "REPLACE" for entry in write.indexes)
+    return node.action == "REPLACE" or has_replace(node.write)
+
+
+def has_replace(write: TableWrite) -> bool:
+    """Does a constraint of the table say ON CONFLICT REPLACE?"""
+    return write.table.key_conflict == "REPLACE" or any(entry.action == "REPLACE" for entry in write.indexes)
 
 
 def _may_abort(node: Any, sets_rowid: bool, statement: Any, functions: Any) -> bool:

@@ -104,6 +104,17 @@ def is_one_pass_path(node: Any) -> bool:
     return isinstance(path, (physical.TableScan, physical.RowidSearch, physical.IndexSearch))
 
 
+def finds_one_row(node: Any) -> bool:
+    """Does the scan find at most one row: by its rowid, or a whole unique key?"""
+    path = _scan_path(node)
+    if isinstance(path, physical.RowidSearch):
+        return path.key is not None and path.key.kind == "="
+    if isinstance(path, physical.IndexSearch):
+        index = path.index
+        return index.unique and len(path.keys) >= index.key_count and all(key.kind == "=" for key in path.keys[: index.key_count])
+    return False
+
+
 def scanned_index(node: Any) -> Index | None:
     """The index that the scan walks."""
     path = _scan_path(node)
