@@ -43,10 +43,10 @@ class AggregateLowering:
         self.having = self.rewritten(block.having, mapping) if block.having is not None else None
 
     def _extreme(self) -> int | None:
-        """The aggregate that rules the bare columns: the last min or max without FILTER."""
+        """The aggregate that rules the bare columns: the last min or max (one with a FILTER leaves the row to those before it where that is false)."""
         found = None
         for number, call in enumerate(self.block.aggregates):
-            if call.function.kind in ("min", "max") and call.function.builtin and call.condition is None:
+            if call.function.kind in ("min", "max") and call.function.builtin:
                 found = number
         return found
 
@@ -54,6 +54,8 @@ class AggregateLowering:
         """'min' or 'max' if that one aggregate is all there is to compute."""
         block = self.block
         if block.group_by is not None or block.having is not None or len(block.aggregates) != 1 or self.extreme is None or not block.from_items:
+            return None
+        if block.aggregates[0].condition is not None:
             return None
         return str(block.aggregates[0].function.kind)
 

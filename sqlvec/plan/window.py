@@ -122,7 +122,7 @@ def _frame(definition: _Definition, function: Any, scope: Scope) -> bound.Frame:
     if written is None:
         return bound.Frame()
     return bound.Frame(written.unit, (written.start.kind, _bound(written.start, scope)), (written.end.kind, _bound(written.end, scope)),
-                       written.exclude or "NO OTHERS")
+                       written.exclude)
 
 
 def _bound(limit: ast.FrameBound, scope: Scope) -> Expression | None:

@@ -167,7 +167,7 @@ class Accumulator:
         sign, python = (">", ">") if self.kind == "max" else ("<", "<")
         general = f"{emitter.named('compare_values', compare)}({name}, {best}, {collation}) {sign} 0"
         if self.needs_change:
-            pipeline.line(f"if {best} is None: {changed} = True")
+            pipeline.line(f"{changed} = {best} is None")
         pipeline.begin(f"if {name} is not None and ({best} is None or ({name} {python} {best}"
                        f" if type({name}) is type({best}) is not str else {general})):")
         pipeline.line(f"{best} = {name}")
@@ -222,7 +222,8 @@ class AggregateSink(Sink):
                 needed.append(call.condition)
         super().__init__(needed)
         self.yields = node.mode == "grouped"
-        self.accumulators = [Accumulator(call, number, number == node.extreme) for number, call in enumerate(node.aggregates)]
+        ruling = _ruling(node)
+        self.accumulators = [Accumulator(call, number, number in ruling) for number, call in enumerate(node.aggregates)]
 
     # --- state -----------------------------------------------------------------------------------------------------------------------------
 
@@ -350,6 +351,21 @@ class AggregateSink(Sink):
                 raise errors.no_such_collation(term.collation)
             terms.append(SortTerm(place, collation, term.descending, term.nulls_last))
         return lambda groups: order(groups, groups, terms)
+
+
+def _ruling(node: physical.Aggregate) -> list[int]:
+    """The aggregates that may choose the row of the bare columns: the last min or max.  While those have a FILTER, the ones before down to one
+    without take part too (the last that sees a row decides); if all have one, the last alone decides."""
+    found: list[int] = []
+    if node.extreme is None:
+        return found
+    for number in range(node.extreme, -1, -1):
+        call = node.aggregates[number]
+        if call.function.kind in ("min", "max") and call.function.builtin:
+            found.append(number)
+            if call.condition is None:
+                return found
+    return [node.extreme]
 
 
 def open_aggregate(node: physical.Aggregate, compiler: Compiler) -> Any:

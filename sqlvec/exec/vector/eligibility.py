@@ -161,6 +161,8 @@ class Survey:
         self.expressions(node.keys)
         for name in node.collations:
             self.collation(name)
+        if node.extreme is not None and node.aggregates[node.extreme].condition is not None:
+            raise Ineligible            # what rules the bare columns then changes from row to row
         for call in node.aggregates:
             function = call.function
             if not function.builtin or function.json_args or function.kind not in _KNOWN_AGGREGATES:
