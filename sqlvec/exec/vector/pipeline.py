@@ -135,13 +135,39 @@ _OPERATORS = {
 }
 
 
-def open(node: physical.Node, context: RunContext, activation: Activation) -> Iterator[tuple[Any, ...]]:
+class Progress:
+    """Where a run is: the ``batch`` whose rows are being delivered, and how many rows came before it."""
+
+    __slots__ = ("batch", "before")
+
+    def __init__(self) -> None:
+        self.batch: ColumnBatch | None = None
+        self.before = 0
+
+    def rowid(self, node: physical.Node, delivered: int) -> int:
+        """The rowid of the last of ``delivered`` rows of a plain scan (see bridge.py)."""
+        batch = self.batch
+        assert batch is not None
+        if isinstance(node, physical.Project):
+            batch = next(iter(batch.parts.values())).batch
+            node = node.input
+        while isinstance(node, physical.Filter):
+            node = node.input
+        assert isinstance(node, physical.Join)
+        found = batch.column((node.levels[0].path.source, -1)).value(delivered - self.before - 1)
+        assert type(found) is int
+        return found
+
+
+def open(node: physical.Node, context: RunContext, activation: Activation, progress: Progress | None = None) -> Iterator[tuple[Any, ...]]:
     """The rows of a vector subtree."""
     delivered = 0
+    if progress is None:
+        progress = Progress()
     while True:
         try:
             skip = delivered
-            for row in _rows(node, activation):
+            for row in _rows(node, activation, progress):
                 if skip:
                     skip -= 1
                     continue
@@ -152,8 +178,9 @@ def open(node: physical.Node, context: RunContext, activation: Activation) -> It
             activation.slots["hold", found.key] = True
 
 
-def _rows(node: physical.Node, activation: Activation) -> Iterator[tuple[Any, ...]]:
+def _rows(node: physical.Node, activation: Activation, progress: Progress) -> Iterator[tuple[Any, ...]]:
     keys = [(column.source, column.number) for column in node.columns]
+    progress.before = 0
     # numpy warns about divisions and overflows that the kernels look for themselves
     with np.errstate(all="ignore"):
         batches = open_node(node, activation)
@@ -168,7 +195,9 @@ def _rows(node: physical.Node, activation: Activation) -> Iterator[tuple[Any, ..
                 raise Restart
             rows = rows_of(batch, keys)
         number += 1
+        progress.batch = batch
         yield from rows
+        progress.before += len(rows)
 
 
 _runs = 0

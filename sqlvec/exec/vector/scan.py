@@ -67,6 +67,8 @@ class Source:
         self.wish_of: dict[tuple[int, int], int] = {}
         for number in path.used if columns is None else columns:
             self._wish(path.source, number, activation)
+        if self.index is None:
+            self.wish_of[path.source, -1] = ROWID_WISH        # costs nothing until it is asked for
         tree = activation.table_tree(self.table) if self.index is None else activation.index_tree(self.index)
         self.pager = tree.pager
         self.root = tree.root

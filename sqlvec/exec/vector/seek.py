@@ -49,13 +49,14 @@ class RowFetch:
 
     def __init__(self, path: Any, numbers: list[int], activation: Activation) -> None:
         self.source = Source(table_scan_of(path), activation, numbers)
+        self.keys = [(path.source, number) for number in numbers]
         self._fetcher = TableFetcher(self.source.pager, self.source.root, self.source.wishes)
 
     def rows(self, rowids: Any) -> tuple[Any, dict[Any, ColumnVector]]:
         """(positions of ``rowids`` that exist, ascending; the columns of these rows)."""
         order = np.argsort(rowids, kind="stable")
         ascending = rowids.take(order)
-        keys = list(self.source.wish_of)
+        keys = self.keys
         places: list[Any] = []
         parts: dict[Any, list[ColumnVector]] = {key: [] for key in keys}
         for found, records in self._fetcher.batches(ascending):
