@@ -3,7 +3,8 @@
 A partition is gathered, its peers and frames are computed (``window_frame``), then every call gives a column of values, one per row.
 
 Aggregates over frames slide: rows entering are ``step``ped, rows leaving ``inverse``d, in the order of SQLite (leave first, then enter; the other way round
-where the frame starts behind the current row), so that float sums agree.  With EXCLUDE (even NO OTHERS), or for states without ``inverse``, each frame is aggregated anew.
+where the frame starts behind the current row), so that float sums agree.  With EXCLUDE (even NO OTHERS), or for states without ``inverse``, each frame is
+aggregated anew.
 
 Follows "Window Functions" of the manual.
 """
