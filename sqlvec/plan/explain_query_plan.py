@@ -350,7 +350,7 @@ class Printer:
             self.line(parent, f"REUSE {'LIST ' if kind.startswith('LIST') else ''}SUBQUERY {subquery.number}")
             return
         self.shown.add(id(subquery))
-        at = self.line(parent, f"{'CORRELATED ' if subquery.outer else ''}{kind} {subquery.number}")
+        at = self.line(parent, f"{'CORRELATED ' if subquery.outer or subquery.is_correlated else ''}{kind} {subquery.number}")
         if subquery.plan is not None:
             self.query(subquery.plan, at)
 

@@ -118,6 +118,8 @@ def _binary_step(node: ast.Binary, left: Expression, scope: Scope) -> Expression
     if operator in _COMPARISONS:
         if operator in ("IS", "IS NOT") and _is_truth_name(node.right, right):
             _single(left)
+            while type(right) is bound.Collate:
+                right = right.operand
             return inherit(bound.IsTruth(left, bool(right.value), operator == "IS NOT"), left)  # type: ignore[attr-defined]
         return compare_operands(_COMMUTED_OPERATOR.get(operator, operator), left, right, scope)
     _single(left)

@@ -47,6 +47,7 @@ def _made(query: Query, frame: Frame, scope: Scope, kind: str) -> Subquery:
     made = Subquery(query, query.number, statement.new_slot())
     made.kind = kind
     made.outer = tuple(frame.outer.values())
+    made.is_correlated = bool(made.outer)
     scope.binding.subqueries.append(made)
     return made
 

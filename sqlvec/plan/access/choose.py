@@ -275,15 +275,16 @@ def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loo
     blooms = _bloom_filters(items, loops) if len(loops) > 1 else ()
     paths = []
     implied: list[Placed] = []
-    for depth, loop in enumerate(loops):
-        paths.append(builder.build(loop, bool(reverse >> depth & 1)))
-        if depth < len(loops) - 1:
-            _add_implied(clause, builder, loop, items[loop.position], implied)
     dropped = 0
     if len(loops) < len(items):
         for position in range(len(items)):
             if all(loop.position != position for loop in loops):
                 dropped |= 1 << position
+    builder.ready |= dropped
+    for depth, loop in enumerate(loops):
+        paths.append(builder.build(loop, bool(reverse >> depth & 1)))
+        if depth < len(loops) - 1:
+            _add_implied(clause, builder, loop, items[loop.position], implied)
     remaining = [Placed(without_fixed_columns(term.expression), term.needs, term.outer_on, term.inner_on) for term in clause.terms
                  if not term.used and not term.virtual and not term.needs & dropped]
     remaining += implied
@@ -299,7 +300,7 @@ def _levels(block: Block, clause: Clause, builder: PathBuilder, loops: tuple[Loo
 
 
 def _add_implied(clause: Clause, builder: PathBuilder, loop: Loop, item: FromItem, implied: list[Placed]) -> None:
-    """``a.x = b.x AND b.x IN (...)``: when a comes first, the values of a.x are checked already."""
+    """``a.x = b.x AND b.x IN (...)``: when a comes first, the values of a.x are checked, and those of b.x need not be."""
     if item.left or item.right or item.left_of_right:
         return
     for term in clause.terms:
@@ -325,6 +326,7 @@ def _add_implied(clause: Clause, builder: PathBuilder, loop: Loop, item: FromIte
         else:
             continue
         implied.append(Placed(without_fixed_columns(copy), loop.bit, None, None))
+        found.used = True
 
 
 def _bloom_filters(items: list[FromItem], loops: tuple[Loop, ...]) -> set[int]:

@@ -7,7 +7,7 @@ Follows "Constant Propagation" (the WHERE-clause optimisation) in "The SQLite Qu
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Between, Column, Compare, Expression, FixedColumn, Literal, Parameter, Unary
+from sqlvec.expr.bound import Between, Column, Compare, Expression, FixedColumn, Literal, Stored, Unary
 from sqlvec.plan.logical import Block, Condition
 from sqlvec.values.storage import apply_affinity
 
@@ -118,10 +118,8 @@ def _stand_in(node: Expression, constants: dict[tuple[int, int], tuple[Column, E
     affinity = column.affinity or "A"
     if isinstance(value, Literal):
         new = Literal(apply_affinity(value.value, affinity))
-    elif affinity == "A" and isinstance(value, Parameter):
-        new = value.copy()
     else:
-        return None
+        new = value.copy() if affinity == "A" else Stored(value, affinity)
     new.affinity = column.affinity
     new.collation = node.collation
     return FixedColumn(node, new)
