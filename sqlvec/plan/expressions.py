@@ -137,6 +137,8 @@ def _is_truth_name(node: ast.Node, found: Expression) -> bool:
         node = node.operand
     if type(node) is ast.Literal and type(node.value) is bool:
         return True     # what the parser makes of ``x [NOT] IN ()``
+    while type(found) is bound.Collate:
+        found = found.operand
     return (type(node) is ast.ColumnRef and node.table is None and not node.column.quoted and fold(node.column.text) in ("true", "false")
             and type(found) is bound.Literal)
 
