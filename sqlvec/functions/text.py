@@ -177,7 +177,7 @@ def rtrim(value: Value, wanted: Value = " ") -> str | None:
 
 def hexadecimal(value: Value) -> str:
     data = cast_to_blob(value) or b""
-    if len(data) * 2 > MAX_LENGTH:
+    if len(data) * 2 + 1 > MAX_LENGTH:
         raise errors.string_or_blob_too_big()
     return data.hex().upper()
 

@@ -71,7 +71,7 @@ def _step_text(key: Any) -> str:
 def walk(tree: Any) -> Iterator[Place]:
     """All nodes in reading order, numbered; not recursive."""
     number = 0
-    stack = [(tree, None, None)]
+    stack: list[tuple[Any, Place | None, Any]] = [(tree, None, None)]
     while stack:
         node, parent, key = stack.pop()
         if type(key) is str:
