@@ -105,6 +105,7 @@ class Balancer:
             insert_cell(page, page_no, index, cell, self.layout)
             keys = pager.leaf_keys.get(page_no)
             if keys is not None:
+                # decoded again when a search meets it
                 keys.insert(index, None)
             if (page[at] < 8 or len(cell) > self.layout.min_local) and pager.auto_vacuum:
                 self._map_cell(page_no, page[at], cell)

@@ -16,6 +16,7 @@ from sqlvec.pages.cursor import (
     find_first,
     index_blocks,
     lowest_interiors,
+    row_search,
     sample_size,
     table_blocks,
     table_node,
@@ -29,7 +30,6 @@ from sqlvec.pages.page import (
     MAX_DEPTH,
     cell_pointers,
     leaf_payload,
-    leaf_position,
     rowid_at,
 )
 from sqlvec.resolve import resolve
@@ -79,33 +79,17 @@ class TableTree:
     def get(self, rowid: int) -> bytes | None:
         """The record of a row."""
         pager = self.pager
-        page_no = self.find_leaf(rowid)
-        page = pager.get(page_no)
-        kind, pointers = cell_pointers(page, page_no, pager.usable_size)
-        if kind != LEAF_TABLE:
-            raise errors.corrupt()
+        page, _, offset = row_search(pager, self.find_leaf(rowid), rowid)
+        if not offset:
+            return None
         try:
-            index = leaf_position(page, pointers, rowid)
-            if index == len(pointers):
-                return None
-            found, payload = leaf_payload(page, pointers[index], pager.layout, pager.read_overflow)
+            return leaf_payload(page, offset, pager.layout, pager.read_overflow)[1]
         except IndexError:
             raise errors.corrupt() from None
-        return payload if found == rowid else None
 
     def contains(self, rowid: int) -> bool:
         """Does the row exist?"""
-        pager = self.pager
-        page_no = self.find_leaf(rowid)
-        page = pager.get(page_no)
-        kind, pointers = cell_pointers(page, page_no, pager.usable_size)
-        if kind != LEAF_TABLE:
-            raise errors.corrupt()
-        try:
-            index = leaf_position(page, pointers, rowid)
-            return index < len(pointers) and rowid_at(page, pointers[index]) == rowid
-        except IndexError:
-            raise errors.corrupt() from None
+        return row_search(self.pager, self.find_leaf(rowid), rowid)[2] != 0
 
     def max_rowid(self) -> int | None:
         """The largest rowid, None in an empty table."""

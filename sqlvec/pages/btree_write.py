@@ -14,7 +14,7 @@ from struct import Struct
 from sqlvec import errors
 from sqlvec.pages import pointer_map
 from sqlvec.pages.balance import Balancer
-from sqlvec.pages.cursor import index_node, leaf_payloads, leaf_search, table_node
+from sqlvec.pages.cursor import index_node, leaf_payloads, leaf_search, row_search, table_node
 from sqlvec.pages.key_layout import Probe
 from sqlvec.pages.page import (
     INTERIOR_INDEX,
@@ -22,8 +22,6 @@ from sqlvec.pages.page import (
     LEAF_INDEX,
     LEAF_TABLE,
     MAX_DEPTH,
-    cell_pointers,
-    leaf_position,
     rowid_at,
     unpack_u16,
 )
@@ -227,19 +225,15 @@ def _insert_row(tree: TableTree, rowid: int, payload: bytes) -> None:
     page_no = path[-1][0]
     page = pager.write(page_no)
     tree.write_count += 1
-    kind, pointers = cell_pointers(page, page_no, pager.usable_size)
-    if kind != LEAF_TABLE:
-        raise errors.corrupt()
-    count = len(pointers)
-    index = count
-    if count and rowid_at(page, pointers[-1]) >= rowid:
-        index = leaf_position(page, pointers, rowid)
+    kind = LEAF_TABLE
+    _, index, at = row_search(pager, page_no, rowid)
+    at_header = 100 if page_no == 1 else 0
+    count = page[at_header + 3] << 8 | page[at_header + 4]
     max_leaf = pager.layout.max_leaf
     head = put_varint(len(payload)) + put_varint(rowid)
     is_last = index == count and _is_right_most(pager, path)
     balancer = Balancer(pager, path)
-    if index < count and rowid_at(page, pointers[index]) == rowid:
-        at = pointers[index]
+    if at:
         size = cell_size(page, at, kind, pager.layout)
         old = bytes(page[at : at + size])
         if payload_size(old, kind) == len(payload) and at + size <= pager.usable_size:
@@ -288,17 +282,13 @@ def delete_row(tree: TableTree, rowid: int) -> bool:
     try:
         path = _table_path(tree, rowid)
         page_no = path[-1][0]
-        page = pager.get(page_no)
-        kind, pointers = cell_pointers(page, page_no, pager.usable_size)
-        if kind != LEAF_TABLE:
-            raise errors.corrupt()
-        index = leaf_position(page, pointers, rowid)
-        if index == len(pointers) or rowid_at(page, pointers[index]) != rowid:
+        _, index, at = row_search(pager, page_no, rowid)
+        if not at:
             return False
         tree.write_count += 1
         balancer = Balancer(pager, path)
         cell = balancer.cell(page_no, index)
-        free_overflow(pager, cell, kind)
+        free_overflow(pager, cell, LEAF_TABLE)
         balancer.drop(page_no, index)
         balancer.run()
     except IndexError:

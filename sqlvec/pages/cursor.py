@@ -18,10 +18,12 @@ from sqlvec.pages.page import (
     INTERIOR_INDEX,
     INTERIOR_TABLE,
     LEAF_INDEX,
+    LEAF_TABLE,
     MAX_DEPTH,
     cell_pointers,
     index_payloads,
     pointer_array,
+    rowid_at,
     table_interior,
     table_leaf,
     unpack_u32,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from sqlvec.pages.record import Value
 
 BATCH_LIMIT = 64
+MOST_LEAF_KEYS = 4000
+"""So many leaves keep the keys that searches decoded."""
 
 
 def page_kind(pager: Pager, page_no: int) -> int:
@@ -216,6 +220,47 @@ def table_leaves(
         yield from child_images(pager, wanted, descending)
 
 
+def row_search(pager: Pager, page_no: int, rowid: int) -> tuple[bytes | bytearray, int, int]:
+    """(page, index of the first cell of a table leaf with at least this rowid, its offset on the page or 0 if the rowid isn't there).
+
+    Rowids that were decoded are kept in ``pager.leaf_keys``, as those of indexes are.
+    """
+    page = pager.get(page_no)
+    at = 100 if page_no == 1 else 0
+    if page[at] != LEAF_TABLE:
+        raise errors.corrupt()
+    high = count = page[at + 3] << 8 | page[at + 4]
+    keys = pager.leaf_keys.get(page_no)
+    if keys is None or len(keys) != count:
+        if len(pager.leaf_keys) >= MOST_LEAF_KEYS:
+            pager.leaf_keys.clear()
+        keys = pager.leaf_keys[page_no] = [None] * count
+    low = 0
+    first = at + 8
+    try:
+        while low < high:
+            middle = (low + high) >> 1
+            key = keys[middle]
+            if key is None:
+                pointer = first + 2 * middle
+                key = keys[middle] = rowid_at(page, page[pointer] << 8 | page[pointer + 1])
+            if key < rowid:
+                low = middle + 1
+            else:
+                high = middle
+        if low < count:
+            pointer = first + 2 * low
+            offset = page[pointer] << 8 | page[pointer + 1]
+            key = keys[low]
+            if key is None:
+                key = keys[low] = rowid_at(page, offset)
+            if key == rowid:
+                return page, low, offset
+    except IndexError:
+        raise errors.corrupt() from None
+    return page, low, 0
+
+
 def table_blocks(pager: Pager, root: int, lo: int | None, hi: int | None, descending: bool) -> Iterator[list[tuple[int, bytes]]]:
     """Lists of (rowid, payload), one a leaf, within the inclusive bounds."""
     layout = pager.layout
@@ -284,10 +329,6 @@ def _plain_position(pager: Pager, page: bytes, pointers: tuple[int, ...], probe:
         else:
             high = middle
     return low
-
-
-MOST_LEAF_KEYS = 4000
-"""So many leaves keep the keys that searches decoded."""
 
 
 def leaf_search(pager: Pager, page_no: int, probe: Probe) -> tuple[int, int]:

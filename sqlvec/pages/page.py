@@ -198,9 +198,19 @@ def table_interior(page: Page, page_no: int, layout: Layout) -> tuple[list[int],
     children: list[int] = []
     try:
         for at in pointers:
-            children.append(unpack_u32(page, at)[0])
-            key = get_varint(page, at + 4)[0]
-            keys.append(key - 0x10000000000000000 if key > 0x7FFFFFFFFFFFFFFF else key)
+            children.append(page[at] << 24 | page[at + 1] << 16 | page[at + 2] << 8 | page[at + 3])
+            key = page[at + 4]
+            if key > 127:
+                second = page[at + 5]
+                if second < 128:
+                    key = (key & 127) << 7 | second
+                elif page[at + 6] < 128:
+                    key = (key & 127) << 14 | (second & 127) << 7 | page[at + 6]
+                else:
+                    key = get_varint(page, at + 4)[0]
+                    if key > 0x7FFFFFFFFFFFFFFF:
+                        key -= 0x10000000000000000
+            keys.append(key)
         children.append(unpack_u32(page, header_offset(page_no) + 8)[0])
     except (IndexError, StructError):
         raise errors.corrupt() from None
@@ -226,29 +236,6 @@ def rowid_at(page: Page, at: int) -> int:
         at += 1
     rowid = get_varint(page, at + 1)[0]
     return rowid - 0x10000000000000000 if rowid > 0x7FFFFFFFFFFFFFFF else rowid
-
-
-def leaf_position(page: Page, pointers: tuple[int, ...], rowid: int) -> int:
-    """Index of the first cell of a table leaf whose rowid is at least ``rowid``."""
-    low, high = 0, len(pointers)
-    while low < high:
-        middle = (low + high) >> 1
-        at = pointers[middle]
-        # the payload length is a varint of up to nine bytes; one or two of them nearly always
-        if page[at] > 127:
-            at = get_varint(page, at)[1]
-        else:
-            at += 1
-        found = page[at]
-        if found > 127:
-            found = get_varint(page, at)[0]
-            if found > 0x7FFFFFFFFFFFFFFF:
-                found -= 0x10000000000000000
-        if found < rowid:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def leaf_payload(page: Page, at: int, layout: Layout, read_overflow: ReadOverflow) -> tuple[int, bytes]:
