@@ -147,6 +147,8 @@ class _Copy:
             self._copy_rows(table)
         for row in self.rows:
             if row[1] in ("view", "trigger") or (row[1] == "table" and not row[4]):
+                # These are inserted by an SQL statement, whose row number shows.
+                self.context.transaction.last_insert_rowid = self.next_row
                 self.add_row(row[1], row[2], row[3], 0, row[5])
 
     def _make_tree(self, row: Any, is_index: bool) -> None:
