@@ -25,9 +25,7 @@ class FunctionContext:
     """``changes``, ``total_changes``, ``last_insert_rowid`` are callables of the session; ``collations`` the connection's;
     ``run_sql(sql, *parameters) -> rows`` exists for shell functions that query (sha3_query)."""
 
-    __slots__ = (
-        "_now", "changes", "collations", "encoding", "last_insert_rowid", "length_limit", "pattern_limit", "run_sql", "total_changes",
-    )
+    __slots__ = ("_now", "changes", "collations", "encoding", "last_insert_rowid", "run_sql", "total_changes")
 
     def __init__(self, collations: Collations | None = None, encoding: int = UTF8) -> None:
         self.collations = collations or Collations(encoding)
@@ -35,8 +33,6 @@ class FunctionContext:
         self.changes: Callable[[], int] = _zero
         self.total_changes: Callable[[], int] = _zero
         self.last_insert_rowid: Callable[[], int] = _zero
-        self.length_limit = 1000000000
-        self.pattern_limit = 50000
         self.run_sql: Callable[..., Any] | None = None
         self._now: int | None = None
 
