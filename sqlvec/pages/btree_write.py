@@ -152,7 +152,7 @@ def overflow_chain(pager: Pager, cell: bytes, kind: int, page_no: int) -> list[i
     pages = -(-(from_size - pager.layout.local_size(from_size, limit)) // room)
     if pages > pager.page_count:
         raise errors.corrupt()
-    chain = []
+    chain: list[int] = []
     for _ in range(pages):
         if not 2 <= page_no <= pager.page_count or page_no in chain[-1:]:
             raise errors.corrupt()

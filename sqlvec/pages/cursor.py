@@ -522,6 +522,7 @@ def lowest_interiors(pager: Pager, page_no: int, kind: int, depth: int = 0) -> I
     """
     if depth > MAX_DEPTH:
         raise errors.corrupt()
+    parsed: tuple[list[int], list[Any]] | None
     if kind == INTERIOR_TABLE:
         table = table_node(pager, page_no)
         parsed = None if table is None else (table[1], list(table[0]))

@@ -127,7 +127,7 @@ def page_cells(page: Page, page_no: int, layout: Layout) -> list[bytes]:
     skip = 4 if kind == INTERIOR_INDEX else 0
     # short local payloads are cut out here, everything else takes the general way
     short = min(128, layout.max_index + 1) if kind in (LEAF_INDEX, INTERIOR_INDEX) else 0
-    out = []
+    out: list[bytes] = []
     append = out.append
     try:
         for at in pointers:

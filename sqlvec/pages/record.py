@@ -133,10 +133,10 @@ def encode(values: tuple[Value, ...], encoding: str = "utf-8", schema_format: in
         if kind is int:
             if -128 <= value <= 127:  # type: ignore[operator]
                 if (value == 0 or value == 1) and schema_format >= 4:
-                    header.append(8 + value)  # type: ignore[operator]
+                    header.append(8 + value)  # type: ignore[operator,arg-type]
                 else:
                     header.append(1)
-                    bodies.append(_ONE_BYTE[value + 128])  # type: ignore[operator]
+                    bodies.append(_ONE_BYTE[value + 128])  # type: ignore[operator,index]
             else:
                 serial, body = _integer_body(value)  # type: ignore[arg-type]
                 header.append(serial)

@@ -47,7 +47,7 @@ _HASH_AT = 16384
 _BIG = byteorder == "big"
 
 
-def checksum_words(data: bytes | memoryview, s0: int, s1: int, big_endian: bool) -> tuple[int, int]:
+def checksum_words(data: bytes | bytearray | memoryview, s0: int, s1: int, big_endian: bool) -> tuple[int, int]:
     """The log's running checksum over 8-byte pairs."""
     for x, y in (_PAIRS_BIG if big_endian else _PAIRS_LITTLE).iter_unpack(data):
         s0 = s0 + x + s1 & 0xFFFFFFFF
