@@ -31,12 +31,22 @@ listing: list[str] | None = None
 """Set to a list to collect generated source (perf/ prints it)."""
 
 
+_CODE_LIMIT = 1000
+_codes: dict[str, Any] = {}
+
+
 def run_source(lines: list[str], scope: dict[str, Any], name: str) -> Any:
-    """Execute a generated module and return the object ``name`` that it defines."""
+    """Execute a generated module and return the object ``name`` that it defines.  Equal sources share their code; what differs is in the scope."""
     source = "\n".join(lines) + "\n"
     if listing is not None:
         listing.append(source)
-    exec(compile(source, f"<sqlvec {name}>", "exec"), scope)
+    code = _codes.get(source)
+    if code is None:
+        code = compile(source, f"<sqlvec {name}>", "exec")
+        if len(_codes) >= _CODE_LIMIT:
+            _codes.clear()
+        _codes[source] = code
+    exec(code, scope)
     return scope[name]
 
 

@@ -122,16 +122,13 @@ class Emitter:
         return name
 
     def literal(self, value: Any) -> str:
-        """Source text of a constant."""
-        kind = type(value)
+        """Source text of a constant.  Nearly all are names, so that statements that differ in their literals only have the same source and share
+        its code (``compile.run_source``)."""
         if value is None:
             return "None"
-        if kind is int:
-            return str(value) if value >= 0 else f"({value})"
-        if kind is float and value - value == 0.0:
-            text = repr(value)
-            return text if text[0] != "-" else f"({text})"
-        return self.constant(value, "text" if kind is str else "const")
+        if type(value) is int and (value == 0 or value == 1):
+            return str(value)
+        return self.constant(value, "text" if type(value) is str else "const")
 
     def set_layout(self, layout: Iterable[Column], row: str = "r") -> None:
         """The input row ``row`` has these columns."""
@@ -506,8 +503,9 @@ def emit_binary(emitter: Emitter, node: bound.Binary) -> str:
         right_value = getattr(node.right, "value", None)
         if isinstance(node.right, bound.Literal) and type(right_value) is int and right_value > 0:
             left = emitter.operand(node.left)
-            return (f"({left.again} % {right_value} if type({left.first}) is int and {left.again} >= 0"
-                    f" else {function}({left.again}, {right_value}))")
+            right_text = emitter.literal(right_value)
+            return (f"({left.again} % {right_text} if type({left.first}) is int and {left.again} >= 0"
+                    f" else {function}({left.again}, {right_text}))")
     return f"{function}({emitter.result(node.left)}, {emitter.result(node.right)})"
 
 
