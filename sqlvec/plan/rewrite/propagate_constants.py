@@ -7,7 +7,7 @@ Follows "Constant Propagation" (the WHERE-clause optimisation) in "The SQLite Qu
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Between, Column, Compare, Expression, FixedColumn, Literal, Stored, Unary
+from sqlvec.expr.bound import Between, Column, Compare, Expression, FixedColumn, Literal, Stored, Unary, without_fixed_columns
 from sqlvec.plan.logical import Block, Condition
 from sqlvec.values.storage import apply_affinity
 
@@ -114,7 +114,7 @@ def _stand_in(node: Expression, constants: dict[tuple[int, int], tuple[Column, E
     if at in origins or at not in constants:
         return None
     column, value, _ = constants[at]
-    value = _folded(value)
+    value = _folded(without_fixed_columns(value))
     affinity = column.affinity or "A"
     if isinstance(value, Literal):
         new = Literal(apply_affinity(value.value, affinity))
