@@ -211,6 +211,8 @@ def with_clause(ts: TokenStream) -> With:
         query = select(ts)
         ts.depth -= 4
         ts.expect(")")
+        if any(other.name.text.lower() == name.text.lower() for other in ctes):
+            raise errors.duplicate_with(name.text)
         ctes.append(Cte(name, columns, materialized, query, (cte_start, ts.end())))
         if ts.kind != ",":
             break

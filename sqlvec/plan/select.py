@@ -85,6 +85,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     block.conditions += bind_conditions(pending, scope)
     _check_join_conditions(block)
     _bind_table_arguments(core, scope)
+    scope.parent = _program_scope(scope.parent)         # ORDER BY and GROUP BY may not refer to enclosing queries
     if select is not None and select.order_by:
         scope.clause = "ORDER BY"
         scope.allow_aggregates = scope.allow_windows = True
@@ -100,6 +101,13 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     if len(block.from_items) > 64:
         raise errors.too_many_join_tables()
     return block, scope
+
+
+def _program_scope(scope: Scope | None) -> Scope | None:
+    """The outermost scope, if it holds the NEW and OLD rows of a program."""
+    while scope is not None and (scope.parent is not None or any(source.item is not None for source in scope.sources)):
+        scope = scope.parent
+    return scope
 
 
 def _bind_result(core: ast.SelectCore, block: Block, scope: Scope) -> None:

@@ -367,7 +367,7 @@ def index_from_ast(statement: ast.CreateIndex, table: Table, root: int = 0, sql:
         name = plain_name(expression)
         number = table.by_name.get(ascii_lower(name.text)) if name is not None else None
         if number is None:
-            if name is not None and name.quoted not in ('"', "'"):
+            if name is not None and name.quoted != '"':
                 raise errors.no_such_column(name.text, name.span[0])
             fields.append(IndexColumn(EXPRESSION, "", collation or "BINARY", term.desc, expression))
         else:
