@@ -154,7 +154,13 @@ class Emitter:
         if call is not None:
             self._note_reads(call)
             return call
-        return VALUE[type(node).__name__](self, node)
+        name = type(node).__name__
+        if self.hoists and name in _HOISTED and _is_fixed(node):
+            self.hoists = False
+            text = VALUE[name](self, node)
+            self.hoists = True
+            return _hoist(self, text)
+        return VALUE[name](self, node)
 
     def result(self, node: Expression) -> str:
         """Source of the value as it may leave the expression: no JSON subtype."""
@@ -179,6 +185,9 @@ class Emitter:
         """An operand that is used more than once."""
         if text is not None:
             return Operand(text, text, kinds_of(node), hint_of(node))
+        if isinstance(node, bound.Unary) and node.operator == "-" and isinstance(node.operand, bound.Literal) \
+                and type(node.operand.value) in (int, float):
+            node = bound.Literal(arithmetic.negate(node.operand.value))
         if isinstance(node, bound.Literal):
             source = self.literal(node.value)
             operand = Operand(source, source, literal_kind(node.value), literal_kind(node.value))
@@ -621,6 +630,9 @@ def emit_call(emitter: Emitter, node: bound.Call) -> str:
     return call
 
 
+_HOISTED = frozenset(("Binary", "Call", "Cast"))
+
+
 def _is_fixed(node: Expression, depth: int = 6) -> bool:
     """No columns, sub-queries or volatile functions: the same for all rows of a run."""
     name = type(node).__name__
@@ -634,7 +646,7 @@ def _is_fixed(node: Expression, depth: int = 6) -> bool:
 
 
 def _hoist(emitter: Emitter, call: str) -> str:
-    """Evaluate a fixed call once before the loop; if it raises there, leave it to the place where it stands."""
+    """Evaluate a fixed expression once before the loop; if it raises there, leave it to the place where it stands."""
     for name, line in emitter.bindings.items():
         if line == f"{name} = hoisted(lambda: {call})":
             break
