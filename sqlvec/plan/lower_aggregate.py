@@ -244,7 +244,7 @@ def count_rows(lowering: Lowering, block: Block) -> tuple[physical.Node, int] | 
         return None
     if call.function.kind != "count" or not call.function.builtin or not call.star or call.condition is not None or call.distinct:
         return None
-    if len(block.aggregates) != 1 or item.index_name is not None:
+    if len(block.aggregates) != 1:
         return None
     source = lowering.statement.new_source()
     column = Column(source, 0, block.names[0])

@@ -7,7 +7,8 @@ Follows "The WHERE-clause push-down optimization" in "The SQLite Query Optimizer
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Call, Column, Expression, Literal, without_fixed_columns
+from sqlvec.expr.bound import And, Call, Column, Expression, Literal, Plain, without_fixed_columns
+from sqlvec.expr.emit import may_be_json
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 
 TYPE_CHECKING = False
@@ -77,8 +78,15 @@ def _over_partition(expression: Expression, source: int, arm: Block) -> bool:
 
 
 def _inside(expression: Expression, source: int, arm: Block) -> Expression:
-    """The term over the arm's own expressions."""
-    return expression.replace(lambda node: arm.result[node.number] if type(node) is Column and node.source == source else None)
+    """The term over the arm's own expressions, which lose a JSON subtype as the column would."""
+
+    def change(node: Expression) -> Expression | None:
+        if type(node) is not Column or node.source != source:
+            return None
+        result = arm.result[node.number]
+        return Plain(result) if may_be_json(result) else result
+
+    return expression.replace(change)
 
 
 def _add(arm: Block, expression: Expression) -> None:
