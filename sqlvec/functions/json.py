@@ -6,7 +6,7 @@ the subtype as :class:`~sqlvec.values.text.JsonText`.  Manual: "JSON Functions A
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.functions.json_path import MISSING, assign, find, is_root, remove
+from sqlvec.functions.json_path import MISSING, assign, find, is_root, purge, remove
 from sqlvec.functions.json_text import (
     NULL,
     JsonObject,
@@ -145,6 +145,7 @@ def json_remove(value: Value = None, *paths: Value) -> Value:
     if paths:
         tree = copy_tree(tree)
     is_gone = False
+    gone: list[Any] = []
     for path in paths:
         if path is None:
             return None
@@ -152,7 +153,8 @@ def json_remove(value: Value = None, *paths: Value) -> Value:
         if is_root(text):
             is_gone = True
         else:
-            remove(tree, text)
+            remove(tree, text, gone)
+    purge(gone)
     return None if is_gone else JsonText(render(tree))
 
 

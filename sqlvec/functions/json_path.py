@@ -226,8 +226,9 @@ def _chain(path: str, position: int, node: Any) -> Any:
     return node
 
 
-def remove(tree: Any, path: str) -> None:
-    """Remove the node at a path below the root, in place."""
+def remove(tree: Any, path: str, gone: list[tuple[Any, Any]]) -> None:
+    """Remove the node at a path below the root, in place.  A member of an object stays, without its value, so that it hides later ones of the same
+    key from the paths that follow; ``gone`` lists (object, member) for ``purge``."""
     current = tree
     position = 1
     size = len(path)
@@ -239,12 +240,19 @@ def remove(tree: Any, path: str) -> None:
             if type(current) is list:
                 del current[place]
             else:
-                for number, pair in enumerate(current):
+                for pair in current:
                     if pair[0] == place:
-                        del current[number]
+                        pair[1] = None
+                        gone.append((current, pair))
                         break
             return
         current, position = found, after
+
+
+def purge(gone: list[tuple[Any, Any]]) -> None:
+    """Take the removed members out."""
+    for container, member in gone:
+        container[:] = [pair for pair in container if pair is not member]
 
 
 def is_root(path: str) -> bool:

@@ -34,7 +34,7 @@ def bind_expression(node: ast.Node, scope: Scope) -> Expression:
     """Bind an expression that must be a single value."""
     found = _BINDERS[type(node)](node, scope)
     if type(found) is Row:
-        raise errors.row_value_misused() if not _is_select(node) else errors.subselect_columns(len(found.items), 1)
+        raise _misused(found)
     return found
 
 
@@ -45,10 +45,6 @@ def bind_operand(node: ast.Node, scope: Scope) -> Expression:
 
 def bind_all(nodes: list[ast.Node], scope: Scope) -> tuple[Expression, ...]:
     return tuple([bind_expression(node, scope) for node in nodes])
-
-
-def _is_select(node: ast.Node) -> bool:
-    return type(node) is ast.ScalarSelect
 
 
 # --- leaves ------------------------------------------------------------------------------------------------------------------------------
@@ -122,14 +118,19 @@ def _binary_step(node: ast.Binary, left: Expression, scope: Scope) -> Expression
                 right = right.operand
             return inherit(bound.IsTruth(left, bool(right.value), operator == "IS NOT"), left)  # type: ignore[attr-defined]
         return compare_operands(_COMMUTED_OPERATOR.get(operator, operator), left, right, scope)
-    _single(left)
-    _single(right)
+    _single(left, right)
     return inherit(bound.Binary(operator, left, right), left, right)
 
 
-def _single(operand: Expression) -> None:
-    if type(operand) is Row:
-        raise errors.row_value_misused()
+def _single(*operands: Expression) -> None:
+    """Refuse row values; sub-queries are the first to be complained of."""
+    rows = [operand for operand in operands if type(operand) is Row]
+    if rows:
+        raise _misused(next((row for row in rows if row.is_query), rows[0]))
+
+
+def _misused(row: Row) -> Exception:
+    return errors.subselect_columns(len(row.items), 1) if row.is_query else errors.row_value_misused()
 
 
 def _is_truth_name(node: ast.Node, found: Expression) -> bool:
@@ -282,6 +283,8 @@ def _in_list(node: ast.InList, scope: Scope) -> Expression:
     operand = bind_operand(node.operand, scope)
     items = [bind_operand(item, scope) for item in node.items]
     if type(operand) is Row:
+        if operand.is_query:
+            _single(operand, *[item for item in items if type(item) is not Row])
         return _row_in_list(operand, items, node.negated, scope)
     if len(items) == 1 and is_plain_constant(node.items[0]):
         item = items[0]
@@ -332,7 +335,8 @@ def is_plain_constant(node: ast.Node) -> bool:
     return True
 
 
-_CONSTANT_KINDS = frozenset((ast.Literal, ast.Parameter, ast.Unary, ast.Binary, ast.Nary, ast.Cast, ast.Collate, ast.Case, ast.IsNull, ast.Between))
+_CONSTANT_KINDS = frozenset((ast.Literal, ast.Parameter, ast.Unary, ast.Binary, ast.Nary, ast.Cast, ast.Collate, ast.Case, ast.IsNull, ast.Between,
+                             ast.InList))
 
 
 def _in_select(node: ast.InSelect, scope: Scope) -> Expression:
@@ -375,7 +379,7 @@ def _scalar_select(node: ast.ScalarSelect, scope: Scope) -> Expression:
         value = bound.ScalarSubquery(subquery, number)
         value.affinity = result.affinity
         made.append(value)
-    return made[0] if len(made) == 1 else Row(tuple(made))
+    return made[0] if len(made) == 1 else Row(tuple(made), True)
 
 
 def _row_value(node: ast.RowValue, scope: Scope) -> Expression:

@@ -379,11 +379,12 @@ def contains(expression: Expression) -> set[str]:
 
 
 class Row(Expression):
-    """A row value while it is being bound: comparisons take it apart, everything else refuses it."""
+    """A row value while it is being bound: comparisons take it apart, everything else refuses it.  ``is_query``: the columns of a sub-query."""
 
-    __slots__ = ("items",)
+    __slots__ = ("is_query", "items")
     CHILDREN = ("items",)
 
-    def __init__(self, items: tuple[Expression, ...]) -> None:
+    def __init__(self, items: tuple[Expression, ...], is_query: bool = False) -> None:
         super().__init__()
         self.items = items
+        self.is_query = is_query

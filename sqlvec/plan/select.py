@@ -76,7 +76,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
         if not core.group_by and not scope.aggregates:
             raise errors.having_without_aggregate()
         scope.clause = "HAVING"
-        scope.allow_aggregates = True
+        scope.allow_aggregates, scope.allow_windows = True, False
         block.having = bind_expression(core.having, scope)
     scope.allow_aggregates = scope.allow_windows = False
     scope.clause = "WHERE"
@@ -301,7 +301,9 @@ def _finish_aggregates(block: Block, scope: Scope) -> None:
     in_result = any(clause in ("result", "HAVING") for clause, _ in scope.aggregates)
     block.is_aggregate = block.group_by is not None or in_result
     if not block.is_aggregate:
-        if scope.aggregates:
+        if scope.aggregates and not block.from_items:
+            block.order_by = ()             # one row needs no order: the terms are never computed
+        elif scope.aggregates:
             raise errors.misuse_of_aggregate(scope.binding.written[id(scope.aggregates[0][1])])
         return
     seen = set()

@@ -43,6 +43,9 @@ def bind_upserts(bound: Statement, node: Insert, statement: ast.Insert) -> None:
 def _target(bound: Statement, write: TableWrite, upsert: ast.Upsert, number: int, count: int, name: ast.TableName) -> UpsertClause:
     if upsert.target is None:
         return UpsertClause(None, False)
+    for term in upsert.target:
+        if term.nulls is not None:
+            raise errors.unsupported_nulls(term.nulls)
     scope = bound.row_scope(write, name)
     targets = [bind_expression(term.expr, scope) for term in upsert.target]
     where = bind_expression(upsert.target_where, scope) if upsert.target_where is not None else None

@@ -19,7 +19,7 @@ from sqlvec.values.compare import compare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from sqlvec.exec.operators import Compiler
@@ -67,7 +67,7 @@ class CompiledCall:
         self.collation = collation
         self.context: Any = None
 
-    def column(self, partition: Partition) -> list[Any]:
+    def column(self, partition: Partition) -> Iterable[Any]:
         """The value of every row of the partition."""
         function = self.call.function
         if function.is_window:
@@ -244,15 +244,15 @@ def lead(call: CompiledCall, partition: Partition) -> list[Any]:
     return _shifted(call, partition, 1)
 
 
-def first_value(call: CompiledCall, partition: Partition) -> list[Any]:
+def first_value(call: CompiledCall, partition: Partition) -> Iterator[Any]:
     return _nth(call, partition, lambda frame, row: frame[0] if frame else None)
 
 
-def last_value(call: CompiledCall, partition: Partition) -> list[Any]:
+def last_value(call: CompiledCall, partition: Partition) -> Iterator[Any]:
     return _nth(call, partition, lambda frame, row: frame[-1] if frame else None)
 
 
-def nth_value(call: CompiledCall, partition: Partition) -> list[Any]:
+def nth_value(call: CompiledCall, partition: Partition) -> Iterator[Any]:
     def pick(frame: Any, row: int) -> int | None:
         number = window_functions.nth_value_position(partition.values[row][call.places[1]])
         return frame[number - 1] if number <= len(frame) else None
@@ -260,16 +260,15 @@ def nth_value(call: CompiledCall, partition: Partition) -> list[Any]:
     return _nth(call, partition, pick)
 
 
-def _nth(call: CompiledCall, partition: Partition, pick: Callable[[Any, int], int | None]) -> list[Any]:
+def _nth(call: CompiledCall, partition: Partition, pick: Callable[[Any, int], int | None]) -> Iterator[Any]:
+    """A value at a time: what is wrong with a later row's arguments shows only when that row is reached."""
     place = call.places[0]
-    found = []
     for row in range(partition.count):
         position = pick(partition.frame(row), row)
-        found.append(None if position is None else partition.values[position][place])
-    return found
+        yield None if position is None else partition.values[position][place]
 
 
-COLUMNS: dict[str, Callable[[CompiledCall, Partition], list[Any]]] = {
+COLUMNS: dict[str, Callable[[CompiledCall, Partition], Iterable[Any]]] = {
     "row_number": row_number,
     "rank": rank,
     "dense_rank": dense_rank,
