@@ -244,7 +244,8 @@ def _settle_order(plan: JoinPlan, request: Request, order: Order, walk: Walk, mo
         for loop in loops:
             loop.flags &= ~BIG_NULL             # what is sorted afterwards needs no two-pass scan
     plan.ordered = ordered
-    plan.first_only = request.mode in ("min", "max") and ordered == 1
+    if request.mode in ("min", "max") and ordered == 1:     # IN: the order starts anew with each value of the list
+        plan.first_only = not any(loop.flags & COLUMN_IN for loop in loops)
     if request.mode == "group" and request.sort_by_group and ordered == count:
         found, backwards = satisfied(order, loops, 0)
         if found == count:
