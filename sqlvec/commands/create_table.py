@@ -127,8 +127,9 @@ def _store_rows(context: CommandContext, table: Table, plan: Any) -> None:
     for rowid, row in enumerate(context.execute(plan), 1):
         values = [function(value) for function, value in zip(convert, row, strict=True)]
         for position in real:
-            if type(values[position]) is float:
-                values[position] = integer_form(values[position])
+            value = values[position]
+            if type(value) is float:
+                values[position] = integer_form(value)
         tree.insert(rowid, encode(tuple(values), encoding, schema_format))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.commands.context import CommandContext
-    from sqlvec.schema.objects import Table, Trigger
+    from sqlvec.schema.objects import Index, Table, Trigger
 
 
 class TextBinder(WriteBinder):
@@ -136,22 +136,28 @@ def check_schema(context: CommandContext, number: int, when: str) -> None:
         for row in schema_write.rows(context, database):
             if row[1] == "view":
                 table = catalog.find_table(row[2] or "")
-                _checked(context, "view", row[2], when, lambda table=table: bind_view(context, table))
+                assert table is not None
+                _checked(context, "view", row[2], when, bind_view, table)
             elif row[1] == "trigger":
                 trigger = catalog.find_trigger(row[2] or "")
-                _checked(context, "trigger", row[2], when, lambda trigger=trigger: bind_trigger(context, trigger))
+                assert trigger is not None
+                _checked(context, "trigger", row[2], when, bind_trigger, trigger)
 
 
 def _check_declarations(context: CommandContext, number: int, when: str) -> None:
     for table in context.databases.catalog(number).tables():
         for index in reversed(table.indexes) if table.kind == "table" else ():
             if index.sql is not None:
-                _checked(context, "index", index.name, when, lambda index=index: schema_expr.check_index(index, context.plan_context()))
+                _checked(context, "index", index.name, when, _bind_index, index)
 
 
-def _checked(context: CommandContext, kind: str, name: str | None, when: str, bind: Callable[[], Any]) -> None:
+def _bind_index(context: CommandContext, index: Index) -> None:
+    schema_expr.check_index(index, context.plan_context())
+
+
+def _checked(context: CommandContext, kind: str, name: str | None, when: str, bind: Callable[[CommandContext, Any], Any], thing: Any) -> None:
     try:
-        bind()
+        bind(context, thing)
     except errors.SqlError as error:
         if context.settings.writable_schema:
             return

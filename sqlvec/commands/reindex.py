@@ -34,10 +34,10 @@ def reindex(context: CommandContext, statement: ast.Reindex, sql: str) -> None:
         for index in table.indexes:
             rebuild(context, index)
         return
-    index = context.catalogs.find_index(schema, name)
-    if index is None:
+    found = context.catalogs.find_index(schema, name)
+    if found is None:
         raise errors.plain("unable to identify the object to be reindexed")
-    rebuild(context, index)
+    rebuild(context, found)
 
 
 def _rebuild_all(context: CommandContext, number: int, collation: str | None) -> None:

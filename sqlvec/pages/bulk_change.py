@@ -60,7 +60,7 @@ def _rows(tree: TableTree, page_no: int) -> tuple[list[tuple[int, bytes]], bool]
     pager = tree.pager
     rows = table_leaf(bytes(pager.get(page_no)), page_no, pager.layout, pager.read_overflow)
     max_leaf = pager.layout.max_leaf
-    return rows, not any([len(payload) > max_leaf for _, payload in rows])
+    return rows, max((len(payload) for _, payload in rows), default=0) <= max_leaf
 
 
 def _build(tree: TableTree, page_no: int, rows: list[tuple[int, bytes]]) -> bool:

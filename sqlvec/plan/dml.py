@@ -155,7 +155,7 @@ class Statement:
             if statement.upserts:
                 raise errors.plain(f'UPSERT not implemented for virtual table "{table.name}"')
             vtab = VtabWrite("INSERT", write, source)
-            vtab.rows, vtab.targets, vtab.action = rows, targets, statement.or_action
+            vtab.value_rows, vtab.targets, vtab.action = rows, targets, statement.or_action
             self.finish_node(vtab, statement, statement.table)
             return vtab
         node = Insert(write, rows, source, targets)
@@ -186,9 +186,9 @@ class Statement:
         body = select.body
         if isinstance(body, ast.Values) and select.with_ is None and not select.order_by and select.limit is None:
             rows = []
-            for row in body.rows:
+            for written in body.rows:
                 scope = self.scope()
-                rows.append(tuple([_folded(bind_expression(value, scope)) for value in row]))
+                rows.append(tuple([_folded(bind_expression(value, scope)) for value in written]))
             for row in rows:
                 if len(row) != len(rows[0]):
                     raise errors.plain("all VALUES must have the same number of terms")
@@ -229,7 +229,7 @@ class Statement:
                 else:
                     places = [other for other in places if other[0] != target] + [(target, _part(clause, place))]
         concerned = set(bound) | {target for target, _ in places}
-        has_keys = any(not concerned.isdisjoint(key.columns) for key in (*write.child_keys, *write.parent_keys))
+        has_keys = any(not concerned.isdisjoint(columns) for columns in _key_columns(write))
         is_quiet = not binder.triggers(table, "UPDATE", assigned) and statement.returning is None and not has_keys
         reads = {number for source, number in columns_read(bound.values()) if source == write.source}
         source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", reads)
@@ -316,6 +316,7 @@ class Statement:
         truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1
         source = None if truncates else self._keys(statement, table, [], "DELETE", set())
         if table.kind == "virtual":
+            assert source is not None
             vtab = VtabWrite("DELETE", write, source)
             vtab.key_width = len(source.columns)
             self.finish_node(vtab, statement, statement.table)
@@ -336,7 +337,7 @@ class Statement:
 def _own_expressions(node: WriteNode) -> list[Any]:
     """The expressions that the node itself evaluates."""
     found: list[Any] = []
-    for row in getattr(node, "rows", None) or ():
+    for row in getattr(node, "value_rows", None) or ():
         found += row
     found += [expression for _, expression in getattr(node, "assignments", ())]
     for clause in getattr(node, "upserts", ()):
@@ -392,7 +393,7 @@ def _is_plain(node: Insert) -> bool:
     defaults = [write.defaults[position] for position, place in enumerate(node.targets[:-1]) if place < 0]
     if not all(default is None or isinstance(default, Literal) for default in defaults):
         return False
-    return node.rows is None or len(node.rows) > 1 or all(isinstance(value, (Literal, Parameter)) for value in node.rows[0])
+    return node.value_rows is None or len(node.value_rows) > 1 or all(isinstance(value, (Literal, Parameter)) for value in node.value_rows[0])
 
 
 def _may_replace(node: Insert) -> bool:
@@ -425,8 +426,12 @@ def _may_abort(node: Any, sets_rowid: bool, statement: Any, functions: Any) -> b
 
 def _concerns_keys(write: TableWrite, clause: Any) -> bool:
     """Does DO UPDATE set a column of a foreign key, on either side?"""
-    columns = {column for key in (*write.child_keys, *write.parent_keys) for column in key.columns}
-    return any(target in columns for target, _ in clause.assignments or ())
+    return any(target in columns for columns in _key_columns(write) for target, _ in clause.assignments or ())
+
+
+def _key_columns(write: TableWrite) -> list[tuple[int, ...]]:
+    """The columns of each foreign key that the table takes part in."""
+    return [key.columns for key in write.child_keys] + [key.columns for key in write.parent_keys]
 
 
 def _calls(statement: Any, write: TableWrite, functions: Any) -> bool:

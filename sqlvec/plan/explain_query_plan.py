@@ -69,10 +69,10 @@ class Printer:
             self.query(root, 0)
 
     def _insert(self, root: Any) -> None:
-        if root.rows is not None:
-            if len(root.rows) > 1:
-                self.line(0, f"SCAN {len(root.rows)} CONSTANT ROWS")
-            for row in root.rows:
+        if root.value_rows is not None:
+            if len(root.value_rows) > 1:
+                self.line(0, f"SCAN {len(root.value_rows)} CONSTANT ROWS")
+            for row in root.value_rows:
                 self.expressions(row, 0)
         elif root.source is not None:
             self.query(root.source, 0)

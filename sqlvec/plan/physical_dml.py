@@ -65,7 +65,7 @@ class ChildKey:
         self.parent_columns: tuple[int, ...] = ()
         self.parent_index: Index | None = None
         self.order: tuple[int, ...] = ()
-        self.affinities: tuple[int, ...] = ()
+        self.affinities: tuple[str, ...] = ()
         self.error: Exception | None = None         # raised by statements that the key concerns: no such parent, mismatch
 
 
@@ -193,15 +193,15 @@ class WriteNode(Node):
 
 
 class Insert(WriteNode):
-    """INSERT.  Either ``rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
+    """INSERT.  Either ``value_rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
     ``targets``: per image position the place in the value row, or -1 for the default.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("buffered", "is_plain", "keeps_rowids", "rows", "runs", "source", "stores_one_row", "targets", "update_triggers",
-                 "upserts")
+    __slots__ = ("buffered", "is_plain", "keeps_rowids", "runs", "source", "stores_one_row", "targets", "update_triggers",
+                 "upserts", "value_rows")
 
     def __init__(self, write: TableWrite, rows: tuple[tuple[Expression, ...], ...] | None, source: Node | None, targets: tuple[int, ...]) -> None:
         super().__init__(write)
-        self.rows = rows
+        self.value_rows = rows
         self.source = source
         self.targets = targets
         self.update_triggers = TriggerSet()          # for DO UPDATE
@@ -254,13 +254,13 @@ class VtabWrite(WriteNode):
     """INSERT, UPDATE or DELETE of a virtual table.  ``event`` names it; ``source`` rows are, for INSERT, the values by ``targets`` (as Insert);
     for UPDATE and DELETE the rowid followed by all column values."""
 
-    __slots__ = ("assignments", "event", "key_width", "rows", "source", "targets")
+    __slots__ = ("assignments", "event", "key_width", "source", "targets", "value_rows")
 
     def __init__(self, event: str, write: TableWrite, source: Node | None) -> None:
         super().__init__(write)
         self.event = event
         self.source = source
-        self.rows: tuple[tuple[Expression, ...], ...] | None = None
+        self.value_rows: tuple[tuple[Expression, ...], ...] | None = None
         self.targets: tuple[int, ...] = ()
         self.assignments: tuple[tuple[int, Expression], ...] = ()
         self.key_width = 1

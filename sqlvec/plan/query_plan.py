@@ -40,7 +40,7 @@ def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: 
     if items and items[0].table is not None and isinstance(query, Block):
         _use_true_rowid(query, items[0])
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
-    if len(items) == 1 and items[0].table is not None:
+    if len(items) == 1 and items[0].table is not None and isinstance(query, Block):
         read = columns_read(condition.expression for condition in query.conditions)
         items[0].resolved = reads | {number for source, number in read if source == items[0].source}
         lowering.scan = (query, kind)

@@ -83,8 +83,8 @@ def target_columns(table: Table, names: list[ast.Name] | None) -> tuple[tuple[in
         return tuple(targets), place
     for place, name in enumerate(names):
         key = name.text.lower()
-        number = table.by_name.get(key)
-        if number is None:
+        number = table.by_name.get(key, -2)
+        if number == -2:
             if key not in ROWID_NAMES or table.without_rowid or table.kind == "view":
                 raise errors.plain(f"table {table.name} has no column named {name.text}")
             number = table.rowid_column

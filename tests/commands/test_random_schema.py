@@ -14,7 +14,7 @@ INDEXES = ("i", "j", "k")
 
 def column_definition(rng: random.Random, name: str) -> str:
     kind = rng.choice(("", " INT", " TEXT", " REAL", " INTEGER", " varchar(10)", " blob"))
-    extra = rng.choice(("", "", "", " UNIQUE", " NOT NULL DEFAULT 'x'", " DEFAULT (1+2)", " CHECK(%s IS NOT 99)" % name, " COLLATE nocase", " PRIMARY KEY"))
+    extra = rng.choice(("", "", "", " UNIQUE", " NOT NULL DEFAULT 'x'", " DEFAULT (1+2)", f" CHECK({name} IS NOT 99)", " COLLATE nocase", " PRIMARY KEY"))
     return f"{name}{kind}{extra}"
 
 
@@ -53,8 +53,10 @@ def statement(rng: random.Random) -> str:
         f"ALTER TABLE {table} DROP COLUMN {column}",
         f"CREATE VIEW w AS SELECT x.{column}, y.* FROM {table} AS x, {other} y WHERE x.a = y.b OR {other}.a > 1",
         f"CREATE VIEW w AS SELECT {column}, {table}.a AS q FROM {table} WHERE b IN (SELECT a FROM {other})",
-        f"CREATE TRIGGER g AFTER INSERT ON {table} WHEN new.{column} > 100 BEGIN UPDATE {other} SET {column} = new.a WHERE b = 1; DELETE FROM {table} WHERE a = new.b; END",
-        f"CREATE TABLE {other} AS SELECT {column}, a + 1, count(*) AS n FROM {table} GROUP BY 1", "REINDEX", f"REINDEX {table}", "ANALYZE", f"ANALYZE {table}", "VACUUM",
+        f"CREATE TRIGGER g AFTER INSERT ON {table} WHEN new.{column} > 100 BEGIN "
+        f"UPDATE {other} SET {column} = new.a WHERE b = 1; DELETE FROM {table} WHERE a = new.b; END",
+        f"CREATE TABLE {other} AS SELECT {column}, a + 1, count(*) AS n FROM {table} GROUP BY 1",
+        "REINDEX", f"REINDEX {table}", "ANALYZE", f"ANALYZE {table}", "VACUUM",
         f"UPDATE {table} SET a = a", "BEGIN", "COMMIT", "ROLLBACK",
     ))
 

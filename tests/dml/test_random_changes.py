@@ -13,7 +13,11 @@ SCHEMAS = {
         "CREATE TABLE t(a UNIQUE ON CONFLICT REPLACE, b UNIQUE ON CONFLICT IGNORE, c NOT NULL ON CONFLICT REPLACE DEFAULT 3, d UNIQUE)",
         "CREATE UNIQUE INDEX tcd ON t(c, d)",
     ],
-    "without_rowid": ["CREATE TABLE t(a, b, c, d, PRIMARY KEY(b DESC, a)) WITHOUT ROWID", "CREATE UNIQUE INDEX tc ON t(c)", "CREATE INDEX td ON t(d COLLATE NOCASE)"],
+    "without_rowid": [
+        "CREATE TABLE t(a, b, c, d, PRIMARY KEY(b DESC, a)) WITHOUT ROWID",
+        "CREATE UNIQUE INDEX tc ON t(c)",
+        "CREATE INDEX td ON t(d COLLATE NOCASE)",
+    ],
     "generated": [
         "CREATE TABLE t(a INTEGER PRIMARY KEY, b, c AS (a + b), d INT, e TEXT AS (b || d) STORED UNIQUE)",
         "CREATE INDEX tp ON t(b) WHERE d > 10",
@@ -47,7 +51,7 @@ def value(rng: random.Random) -> str:
 def condition(rng: random.Random) -> str:
     column = rng.choice(COLUMNS)
     return rng.choice((
-        f"{column} = {value(rng)}", f"{column} > {rng.randint(0, 20)}", f"{column} IS NULL", f"a IN (SELECT max(a) FROM t)",
+        f"{column} = {value(rng)}", f"{column} > {rng.randint(0, 20)}", f"{column} IS NULL", "a IN (SELECT max(a) FROM t)",
         f"{column} BETWEEN 3 AND {rng.randint(4, 15)}", "1",
     ))
 
@@ -77,7 +81,8 @@ def statement(rng: random.Random, kind: str) -> str:
         return f"UPDATE{either} t SET {assignments(rng, names)} WHERE {condition(rng)}"
     if kind == "foreign_keys" and roll < 0.9:
         return rng.choice((
-            f"INSERT INTO child VALUES({value(rng)}, {value(rng)})", f"INSERT INTO strict_child VALUES({value(rng)})", "DELETE FROM strict_child", "DELETE FROM child",
+            f"INSERT INTO child VALUES({value(rng)}, {value(rng)})", f"INSERT INTO strict_child VALUES({value(rng)})",
+            "DELETE FROM strict_child", "DELETE FROM child",
         ))
     return f"DELETE FROM t WHERE {condition(rng)}"
 

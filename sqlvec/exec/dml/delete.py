@@ -99,6 +99,7 @@ def _truncate(writer: TableWriter) -> int:
 def _view_steps(node: Delete, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
     """DELETE on a view: its INSTEAD OF triggers, for each row."""
     returning = outcome.returning(node, frame)
+    assert node.source is not None
     for row in list(rows_of(node.source, frame)):
         image = (*row, None)
         try:

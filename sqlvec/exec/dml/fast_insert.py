@@ -35,7 +35,7 @@ class FastInsert:
     __slots__ = ("from_parameters", "insert", "make", "trees")
 
     def __init__(self, node: Insert, writer: TableWriter) -> None:
-        self.from_parameters = node.is_atomic or (node.rows is not None and len(node.rows) == 1)
+        self.from_parameters = node.is_atomic or (node.value_rows is not None and len(node.value_rows) == 1)
         self.trees: tuple[Any, ...] = ()
         self.insert: Any = None
         self.make = _Source(node, writer, self.from_parameters).build()
@@ -97,8 +97,8 @@ class _Source:
             default = self.node.write.defaults[position] if position < len(self.table.columns) else None
             return self._constant(position, default.value if isinstance(default, Literal) else None)
         if self.from_parameters:
-            assert self.node.rows is not None
-            expression = self.node.rows[0][place]
+            assert self.node.value_rows is not None
+            expression = self.node.value_rows[0][place]
             if isinstance(expression, Literal):
                 return self._constant(position, expression.value)
             assert isinstance(expression, Parameter)

@@ -73,8 +73,8 @@ class ValueSource:
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """The rows of VALUES or of the source."""
         node = self.node
-        if node.rows is not None:
-            for row in node.rows:
+        if node.value_rows is not None:
+            for row in node.value_rows:
                 yield bind(row, (), self.frame)(())
         else:
             assert node.source is not None
@@ -115,7 +115,7 @@ def batch(node: Insert, context: RunContext) -> Callable[[tuple[Any, ...]], int 
     if node.compiled is None or (node.write.checks and context.settings.ignore_check_constraints):
         return fast_function(node, WriteState(context).writer(node.write))
     write = node.write
-    trees = [context.table_tree(write.table)]
+    trees: list[Any] = [context.table_tree(write.table)]
     for entry in write.indexes:
         trees.append(context.index_tree(entry.index))
     return node.compiled.bind(tuple(trees))  # type: ignore[no-any-return]

@@ -5,6 +5,8 @@ Both kinds of table look alike from here: a row has a *key*, which is its rowid,
 """
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sqlvec import errors
 from sqlvec.exec.dml.constraints import RowConstraints
 from sqlvec.exec.dml.index_entries import EntryMaker
@@ -93,7 +95,7 @@ class TableWriter:
     def in_chunks(self, keys: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """The rows of ``keys`` (rowid first, ascending), with the records of many read ahead of a statement that changes each row once and sets off
         no programs: what it does to one row leaves the others as they are."""
-        if self.key_positions or len(keys) < 2 * CHUNK or any(a[0] >= b[0] for a, b in zip(keys, keys[1:], strict=False)):
+        if self.key_positions or len(keys) < 2 * CHUNK or any(a[0] >= b[0] for a, b in pairwise(keys)):
             yield from keys
             return
         for start in range(0, len(keys), CHUNK):

@@ -72,8 +72,8 @@ def _insert(
     node: VtabWrite, instance: Any, conflict: str, context: RunContext, frame: ProgramFrame, outcome: Outcome, emit: Any
 ) -> None:
     width = len(node.write.table.columns) + 1
-    if node.rows is not None:
-        rows = [bind(row, (), frame)(()) for row in node.rows]
+    if node.value_rows is not None:
+        rows = [bind(row, (), frame)(()) for row in node.value_rows]
     else:
         assert node.source is not None
         rows = list(rows_of(node.source, frame))
