@@ -4,8 +4,8 @@ The plan is walked from its root; the first subtree on each way down that is eli
 :class:`VectorInput`, the bridge node that row operators above read like any other.  FROM sub-queries and uncorrelated sub-queries in expressions are
 looked at in the same way.
 
-Break-even, in rows of the largest tree: the row engine needs roughly a microsecond a row more than the vector engine, and importing numpy and the
-vector rooms costs some 150 ms of processor time once per process; with numpy loaded, a few hundred rows pay for the set-up of a vector plan.
+Break-even: importing numpy and the vector rooms costs some 180 ms of processor time once per process, so the row engine must need more than that by
+the survey's estimate of microseconds a row; with numpy loaded, a thousand rows or two pay for the set-up of a vector plan.
 
 ``PRAGMA sqlvec_engine``: ``auto`` decides as described; ``vector`` (and the testing entries ``declining``, ``restarting``, ``one_page`` and
 ``vector-strict``) places whatever is eligible.
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from sqlvec.exec.context import RunContext
     from sqlvec.plan.physical import Node, Plan
 
-COLD_FILTER = 180_000
-COLD_SORT = 90_000
-WARM = 2_000
+COLD_MICROSECONDS = 200_000
+WARM_ROWS = 2_000
 _CACHE_LIMIT = 200
 
 _placed: dict[Any, tuple[Any, Any]] = {}
@@ -95,8 +94,8 @@ class Placement:
         if found.has_limit:
             return False
         if is_numpy_loaded():
-            return bool(found.rows >= WARM)
-        return bool(found.rows >= (COLD_SORT if found.sorts else COLD_FILTER))
+            return bool(found.rows >= WARM_ROWS)
+        return bool(found.rows * found.cost >= COLD_MICROSECONDS)
 
     def inside(self, node: Any) -> Any:
         """The same node over placed inputs."""

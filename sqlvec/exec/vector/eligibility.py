@@ -1,8 +1,8 @@
 """Can this subtree run on the vector engine?  Asked before numpy is imported: this module must not import any numpy room.
 
 ``rows_of_subtree(node, context)`` gives the number of rows that the largest tree under the node holds, or None where the subtree can't be
-run: an operator, path, expression or collation that the vector engine has not.  ``weight`` says how much work per row the row engine would have with
-it: sorting and grouping cost more than filtering, so that the break-even comes earlier.
+run: an operator, path, expression or collation that the vector engine has not.  ``cost`` says about how many microseconds a row the row engine would
+spend: sorting, grouping and function calls cost more than filtering, so that the break-even comes earlier.
 """
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Ineligible(Exception):
 
 
 class Survey:
-    """What is found while walking a subtree: ``rows`` of its largest tree, whether it ``sorts`` (or groups), ``blocks`` (some operator reads
+    """What is found while walking a subtree: ``rows`` of its largest tree, ``cost``, whether it ``blocks`` (some operator reads
     all before it gives the first row), ``has_limit`` (a LIMIT above nothing that blocks)."""
 
     def __init__(self, context: RunContext) -> None:
         self.context = context
         self.rows = 0
-        self.sorts = False
+        self.cost = 0.5                           # microseconds of the row engine per row of the largest tree
         self.blocks = False
         self.has_limit = False
 
@@ -47,6 +47,7 @@ class Survey:
 
     def join(self, node: physical.Join) -> None:
         self.expressions(node.constants)
+        self.cost += 1.2 * (len(node.levels) - 1)
         for number, level in enumerate(node.levels):
             self.level(level, number, len(node.levels))
 
@@ -172,20 +173,22 @@ class Survey:
             if call.condition is not None:
                 self.expressions((call.condition,))
         self.blocks = True
-        self.sorts |= bool(node.keys)
+        self.cost += 0.3 * len(node.keys) + 0.2 * len(node.aggregates)
         self.node(node.input)
 
     def sort(self, node: physical.Sort) -> None:
         for term in node.keys:
             self.expressions((term.expression,))
             self.collation(term.collation)
-        self.blocks = self.sorts = True
+        self.blocks = True
+        if not isinstance(node.input, physical.Project) or not isinstance(node.input.input, (physical.Aggregate, physical.Filter)):
+            self.cost += 1.0 + 0.4 * len(node.columns)
         self.node(node.input)
 
     def distinct(self, node: physical.Distinct) -> None:
         for name in node.collations:
             self.collation(name)
-        self.sorts = True
+        self.cost += 0.3
         self.node(node.input)
 
     def limit(self, node: physical.Limit) -> None:
@@ -204,7 +207,8 @@ class Survey:
     def set_operation(self, node: physical.SetOperation) -> None:
         for name in node.collations:
             self.collation(name)
-        self.blocks = self.sorts = True
+        self.blocks = True
+        self.cost += 1.0
         self.node(node.left)
         self.node(node.right)
 
@@ -215,8 +219,10 @@ class Survey:
             for node in expression.walk():
                 if not is_deterministic(node):
                     raise Ineligible
+                self.cost += 1.5 if isinstance(node, bound.Call) else 0.05
                 subquery = getattr(node, "subquery", None)
                 if subquery is not None and subquery.plan is not None:
+                    self.cost += 10.0 if subquery.outer else 0.2
                     self.whole_plan(subquery.plan)
 
     def whole_plan(self, plan: Any) -> None:
