@@ -11,11 +11,10 @@ Follows "Subquery Flattening" in "The SQLite Query Optimizer Overview" of the ma
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm, Plain
-from sqlvec.expr.emit import may_be_json
+from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm
 from sqlvec.plan.logical import Block, Compound, FromItem, Query
 from sqlvec.plan.reads import block_expressions, columns_read
-from sqlvec.plan.rewrite.substitute import Copying, replace_in_query
+from sqlvec.plan.rewrite.substitute import Copying, replace_in_query, without_subtype
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,8 +104,7 @@ def _merge(block: Block, item: FromItem, query: Block) -> None:
 
 def _as_column(result: Expression, node: Column) -> Expression:
     """The result expression as what the column was: affinity and collation are those that comparisons have been bound with, a JSON subtype is lost."""
-    if may_be_json(result):
-        result = Plain(result)
+    result = without_subtype(result)
     if type(result) is Column or (result.affinity == node.affinity and (result.collation or "BINARY") == (node.collation or "BINARY")):
         return result
     new = result.copy()

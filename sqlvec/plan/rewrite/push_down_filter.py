@@ -7,9 +7,9 @@ Follows "The WHERE-clause push-down optimization" in "The SQLite Query Optimizer
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Call, Column, Expression, Literal, Plain, without_fixed_columns
-from sqlvec.expr.emit import may_be_json
+from sqlvec.expr.bound import And, Call, Column, Expression, Literal, without_fixed_columns
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
+from sqlvec.plan.rewrite.substitute import without_subtype
 
 TYPE_CHECKING = False
 
@@ -83,8 +83,7 @@ def _inside(expression: Expression, source: int, arm: Block) -> Expression:
     def change(node: Expression) -> Expression | None:
         if type(node) is not Column or node.source != source:
             return None
-        result = arm.result[node.number]
-        return Plain(result) if may_be_json(result) else result
+        return without_subtype(arm.result[node.number])
 
     return expression.replace(change)
 

@@ -5,8 +5,9 @@ statement" asks.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column, Expression, OrderTerm, Subquery, Window, WindowCall
+from sqlvec.expr.bound import Call, Collate, Column, Expression, OrderTerm, Plain, Subquery, Window, WindowCall
 from sqlvec.expr.bound import Frame as WindowFrame
+from sqlvec.expr.emit import may_be_json
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem, Query, RecursiveQuery, ValuesQuery
 
 TYPE_CHECKING = False
@@ -102,6 +103,14 @@ def _replace_block(block: Block, apply: Change, seen: set[int]) -> None:
             item.arguments = tuple([argument.replace(apply) for argument in item.arguments])
         if item.query is not None:
             _replace_query(item.query, apply, seen)
+
+
+def without_subtype(result: Expression) -> Expression:
+    """A sub-query's result expression in place of its column: a function call loses its JSON subtype there, CASE and unary plus over one keep it."""
+    inner = result
+    while isinstance(inner, Collate):
+        inner = inner.operand
+    return Plain(result) if isinstance(inner, Call) and may_be_json(result) else result
 
 
 # --- copies ---------------------------------------------------------------------------------------------------------------------------
