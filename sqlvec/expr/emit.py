@@ -695,7 +695,7 @@ def outer_tuple(emitter: Emitter, subquery: Subquery) -> str:
 
 def emit_scalar_subquery(emitter: Emitter, node: bound.ScalarSubquery) -> str:
     subquery = node.subquery
-    evaluate = emitter.constant(resolve("sqlvec.exec.row.subquery:row_evaluator")(subquery), "q")
+    evaluate = emitter.constant(resolve("sqlvec.exec.row.subquery:row_evaluator")(subquery), "subquery")
     act = emitter.activation()
     call = f"{evaluate}({act}, {outer_tuple(emitter, subquery)})"
     if not subquery.outer:
@@ -706,7 +706,7 @@ def emit_scalar_subquery(emitter: Emitter, node: bound.ScalarSubquery) -> str:
 
 def emit_exists(emitter: Emitter, node: bound.Exists) -> str:
     subquery = node.subquery
-    evaluate = emitter.constant(resolve("sqlvec.exec.row.subquery:exists_evaluator")(subquery), "q")
+    evaluate = emitter.constant(resolve("sqlvec.exec.row.subquery:exists_evaluator")(subquery), "subquery")
     act = emitter.activation()
     return f"{evaluate}({act}, {outer_tuple(emitter, subquery)})"
 

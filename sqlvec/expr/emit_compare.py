@@ -427,7 +427,7 @@ def _in_subquery_call(emitter: Emitter, node: bound.InSubquery) -> str:
     values = []
     for operand_node, applied in zip(node.operands, node.applied, strict=True):
         values.append(_operand_of(emitter, node, applied, operand_node).first)
-    name = emitter.constant(evaluator, "q")
+    name = emitter.constant(evaluator, "subquery")
     return f"{name}({emitter.activation()}, {outer_tuple(emitter, subquery)}, ({', '.join(values)},))"
 
 
@@ -444,7 +444,7 @@ def in_subquery_truth(emitter: Emitter, node: bound.InSubquery, wanted: bool) ->
         operand = _operand_of(emitter, node, node.applied[0], node.operands[0])
         if _equality_is_plain(collation) or "t" not in operand.kinds:
             evaluator = resolve("sqlvec.exec.row.subquery:in_evaluator")(subquery, node.applied, (collation,))
-            name = emitter.constant(evaluator, "q")
+            name = emitter.constant(evaluator, "subquery")
             memo = emitter.bind_line("S", "S = act.slots")
             return f"({operand.first} in ({memo}.get({name}) or {name}.build({emitter.activation()}, ())).values)"
     call = _in_subquery_call(emitter, node)

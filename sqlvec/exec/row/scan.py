@@ -254,7 +254,7 @@ def in_rows(pipeline: Pipeline, node: bound.InSubquery) -> str:
     emitter = pipeline.emitter
     evaluator = resolve("sqlvec.exec.row.subquery:rows_evaluator")(node.subquery)
     outer = resolve("sqlvec.expr.emit:outer_tuple")(emitter, node.subquery)
-    return f"{emitter.constant(evaluator, 'q')}({emitter.activation()}, {outer})"
+    return f"{emitter.constant(evaluator, 'subquery')}({emitter.activation()}, {outer})"
 
 
 # --- indexes -------------------------------------------------------------------------------------------------------------------------------
