@@ -13,6 +13,8 @@ from sqlvec.exec.row.ephemeral import SortTerm, hash_function, order
 from sqlvec.exec.row.subquery import close
 from sqlvec.expr import bound
 from sqlvec.expr.operations import numeric_operand
+from sqlvec.plan import physical
+from sqlvec.values.storage import REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from sqlvec.exec.operators import Compiler
     from sqlvec.expr.bound import Column, OrderTerm
-    from sqlvec.plan import physical
 
 TOP_N_BUFFER = 4096
 
@@ -84,9 +85,38 @@ def limit_function(limit: Any, offset: Any, compiler: Compiler) -> Any:
     return evaluate
 
 
+def real_places(node: physical.Node) -> tuple[int, ...]:
+    """Where the rows of ``node`` hold REAL columns that are computed on reading (VIRTUAL).
+
+    The original keeps such a value as "an integer that is shown as a real"; its sorter stores the integer and forgets the rest."""
+    if not isinstance(node, physical.Project):
+        return ()
+    found = []
+    for place, expression in enumerate(node.expressions):
+        if isinstance(expression, bound.Column) and expression.table is not None and expression.number >= 0 and expression.table.kind == "table" \
+                and expression.affinity == REAL and expression.table.fields[expression.number] < 0:
+            found.append(place)
+    return tuple(found)
+
+
+def as_sorter_keeps(rows: Any, places: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
+    """Rows with integral reals in ``places`` as integers."""
+    for row in rows:
+        changed = list(row)
+        for place in places:
+            value = row[place]
+            if type(value) is float and -_EXACT < value < _EXACT and value == int(value):
+                changed[place] = int(value)
+        yield tuple(changed)
+
+
+_EXACT = float(1 << 47)
+
+
 def open_sort(node: physical.Sort, compiler: Compiler) -> Any:
     """Compile a Sort."""
     source = compiler.operator(node.input)
+    places = real_places(node.input)
     keys = KeyMaker(node.keys, node.input.columns, compiler)
     bounds = limit_function(node.limit, node.offset, compiler) if node.limit is not None else None
     presorted = node.presorted
@@ -99,6 +129,8 @@ def open_sort(node: physical.Sort, compiler: Compiler) -> Any:
             limit, skip = bounds(activation, outer)
             wanted = None if limit is None else limit + skip
         rows = source(activation, outer)
+        if places:
+            rows = as_sorter_keeps(rows, places)
         if 0 < presorted < len(terms):
             return _blocks(rows, make, terms, presorted)
         if wanted is not None:
