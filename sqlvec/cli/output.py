@@ -14,25 +14,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-BLOCK = 4096
+BLOCK = 65536
 
 
 class Output:
-    """A buffered writer on a file descriptor; ``write`` takes text, ``flush`` hands it to the system."""
+    """A buffered writer on a file descriptor; ``write`` takes text, ``flush`` hands it to the system.  A terminal gets its text at once."""
 
-    __slots__ = ("descriptor", "name", "pieces", "process", "size")
+    __slots__ = ("block", "descriptor", "name", "pieces", "process", "size")
 
     def __init__(self, descriptor: int, name: str = "stdout", process: Any = None) -> None:
         self.descriptor = descriptor
         self.name = name
         self.process = process
+        self.block = 0 if process is None and os.isatty(descriptor) else BLOCK
         self.pieces: list[str] = []
         self.size = 0
 
     def write(self, text: str) -> None:
         self.pieces.append(text)
         self.size += len(text)
-        if self.size > 65536:
+        if self.size > self.block:
             self.flush()
 
     def flush(self) -> None:
