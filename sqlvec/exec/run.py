@@ -38,7 +38,7 @@ def execute(plan: Plan, context: RunContext) -> Iterator[tuple[Any, ...]]:
     """The result rows of a statement; of a writing one what RETURNING delivers, after all its work is done."""
     writer = WRITERS.get(type(plan.root).__name__)
     if writer is not None:
-        return _guarded(resolve(writer)(plan.root, context, Activation(context)))
+        return _guarded(_written(resolve(writer), plan, context))
     if context.settings.engine != "row" and _is_big(plan.root, context):
         rows = resolve("sqlvec.exec.placement:place")(plan, context)
         if rows is not None:
@@ -49,6 +49,11 @@ def execute(plan: Plan, context: RunContext) -> Iterator[tuple[Any, ...]]:
 def execute_rows(plan: Plan, context: RunContext) -> Iterator[tuple[Any, ...]]:
     """The result rows by the row engine alone."""
     return _guarded(program_of(plan.root).rows(Activation(context)))
+
+
+def _written(writer: Any, plan: Plan, context: RunContext) -> Iterator[tuple[Any, ...]]:
+    """The rows of a writing plan (RETURNING); the writing happens at the first ``next``, under the guard."""
+    yield from writer(plan.root, context, Activation(context))
 
 
 def _guarded(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
