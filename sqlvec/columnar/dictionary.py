@@ -162,9 +162,10 @@ def _as_text(vector: ColumnVector) -> ColumnVector:
 class KeySet:
     """Ids of rows of several columns; ids as those of :class:`KeyTable`."""
 
-    __slots__ = ("_classes", "_has_classes", "columns", "table")
+    __slots__ = ("_byte_ids", "_classes", "_has_classes", "columns", "table")
 
     def __init__(self, collations: Sequence[str], exact: bool = False) -> None:
+        self._byte_ids: Any = None                # id by the bytes of one or two one-byte texts, 0 unknown
         self.columns = [ColumnKeys(collation, exact) for collation in collations]
         self.table = KeyTable(max(1, len(self.columns)))
         self._classes: list[int] | None = None
@@ -176,6 +177,30 @@ class KeySet:
 
     def add(self, vectors: Sequence[ColumnVector], count: int) -> Any:
         """The id of each row, new keys numbered in row order."""
+        if len(vectors) <= 2 and all(_is_one_byte(vector) for vector in vectors):
+            return self._add_bytes(vectors, count)
+        return self._add(vectors, count)
+
+    def _add_bytes(self, vectors: Sequence[ColumnVector], count: int) -> Any:
+        """Keys of one or two one-byte texts: a table by these bytes stands in front of the general one."""
+        if self._byte_ids is None:
+            self._byte_ids = np.zeros(1 << 16, np.int64)
+        first = vectors[0]
+        codes = first.heap.take(first.bits).astype(np.int64)
+        if len(vectors) == 2:
+            second = vectors[1]
+            codes <<= 8
+            codes |= second.heap.take(second.bits)
+        ids = self._byte_ids.take(codes)
+        if ids.all():
+            return ids
+        rows = np.flatnonzero(ids == 0)
+        own = self._add([vector.take(rows) for vector in vectors], len(rows))
+        self._byte_ids[codes.take(rows)] = own
+        ids[rows] = own
+        return ids
+
+    def _add(self, vectors: Sequence[ColumnVector], count: int) -> Any:
         classes, words = self._encode(vectors, count, True)
         if self._classes is None:
             if all(type(one) is int for one in classes):
@@ -248,6 +273,10 @@ class KeySet:
         if count:
             words = [key[1:count + 1].copy() for key in old.keys]
             self.table.add(words + self._join_classes(self._classes, count))
+
+
+def _is_one_byte(vector: ColumnVector) -> bool:
+    return type(vector.length) is int and vector.length == 1 and type(vector.tags) is int and vector.tags == TEXT and not vector.is_constant
 
 
 class Lift:

@@ -54,12 +54,32 @@ def add_reals(totals: Any, ids: Any, values: Any, groups: int) -> None:
         np.add.at(totals, ids, values)
 
 
+class SharedCounts:
+    """The number of rows of each group in one batch, for all accumulators that see the same ids."""
+
+    __slots__ = ("counts", "groups", "ids")
+
+    def __init__(self) -> None:
+        self.ids: Any = None
+        self.groups = 0
+        self.counts: Any = None
+
+    def of(self, ids: Any, groups: int) -> Any:
+        if self.ids is not ids or self.groups != groups:
+            self.ids, self.groups = ids, groups
+            self.counts = np.bincount(ids, minlength=groups)
+        return self.counts
+
+
+_shared = SharedCounts()
+
+
 def count_rows(counts: Any, ids: Any, groups: int) -> None:
     """``counts[id] += 1``."""
     if groups == 1:
         counts[0] += len(ids)
     elif groups <= 4 * len(ids):
-        counts[:groups] += np.bincount(ids, minlength=groups)
+        counts[:groups] += _shared.of(ids, groups)
     else:
         np.add.at(counts, ids, 1)
 

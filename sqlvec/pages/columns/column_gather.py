@@ -351,6 +351,8 @@ def _gather_numbers(heap: Any, starts: Any, shape: Any, table: FieldTable, wish:
     present = table.present
     n = len(starts)
     place = starts + table.offset.take(shape)
+    if wish.is_real and present <= {0, 7, 8, 9}:
+        return _gather_doubles(heap, place, shape, table)
     if present <= {1, 8, 9}:
         values = heap.take(place).view(np.int8).astype(np.int64)
     else:
@@ -382,6 +384,30 @@ def _gather_numbers(heap: Any, starts: Any, shape: Any, table: FieldTable, wish:
             tags = np.where(is_null, np.uint8(NULL), tags if type(tags) is not int else np.uint8(tags))
     vector = ColumnVector(n, tags, values)
     return vector if type(tags) is int else vector.settled()
+
+
+_DOUBLE_BITS = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3FF0000000000000, 0, 0, 0, 0], np.int64)
+
+
+def _gather_doubles(heap: Any, place: Any, shape: Any, table: FieldTable) -> ColumnVector:
+    """Doubles among NULLs and the body-less 0 and 1, as doubles."""
+    n = len(place)
+    values = load_words(heap, place).byteswap().view(np.int64)
+    rows = np.flatnonzero(_BODYLESS.take(table.code).take(shape))
+    tags: Any = REAL
+    if len(rows):
+        codes = table.code.take(shape.take(rows))
+        values[rows] = _DOUBLE_BITS.take(codes)
+        if 0 in table.present:
+            null = rows[codes == 0]
+            if len(null):
+                tags = np.full(n, REAL, np.uint8)
+                tags[null] = NULL
+    bad = np.isnan(values.view(np.float64))
+    if bad.any():
+        tags = np.where(bad, np.uint8(NULL), np.uint8(tags) if type(tags) is int else tags)
+        values[bad] = 0
+    return ColumnVector(n, tags, values)
 
 
 def _gather_mixed(heap: Any, place: Any, shape: Any, table: FieldTable, wish: FieldWish) -> ColumnVector:
