@@ -75,7 +75,7 @@ def detach(context: CommandContext, statement: ast.Detach, sql: str) -> None:
     name = cast_to_text(evaluate(context, statement.schema)) or ""
     databases = context.databases
     number = databases.number_of(name)
-    if number is None:
+    if number is None or (number == 1 and not databases[1].is_open):
         raise errors.plain(f"no such database: {name}")
     if number < 2:
         raise errors.plain(f"cannot detach database {databases[number].name}")

@@ -26,8 +26,7 @@ def create_index(context: CommandContext, statement: ast.CreateIndex, sql: str) 
     name = statement.name.text
     if statement.where is not None:
         refuse_other_databases(context, statement.where, number, "index", name)
-    lowered = table.name.lower()
-    if lowered.startswith("sqlite_") and not context.settings.writable_schema and lowered[7:] not in ("stat1", "stat4"):
+    if table.name.lower().startswith("sqlite_"):
         raise errors.may_not_be(table.name, "indexed")
     if table.kind == "view":
         raise errors.plain("views may not be indexed")
