@@ -248,7 +248,26 @@ def _declared_type(definition: ast.ColumnDef) -> str:
     lowered = ascii_lower(declared)
     if lowered.endswith("generated always") and any(type(constraint).__name__ == "Generated" for constraint in definition.constraints):
         declared = declared[: -len("generated always")].rstrip()
+    if declared[:1] in ('"', "'", "`", "["):
+        declared = _unquoted_type(declared)
     return _STRICT_TYPES.get(declared.upper(), declared)
+
+
+def _unquoted_type(text: str) -> str:
+    """A type that begins with a quote is the quoted text alone; what follows it is lost.  Brackets that are not closed at the very end lose their first
+    and last character."""
+    if text[0] == "[":
+        return text[1 : text.index("]")] if text.endswith("]") else text[1:-1]
+    quote = text[0]
+    found, position = "", 1
+    while position < len(text):
+        if text[position] == quote:
+            if text[position + 1 : position + 2] != quote:
+                break
+            position += 1
+        found += text[position]
+        position += 1
+    return found
 
 
 def _check_strict(builder: _TableBuilder) -> None:
