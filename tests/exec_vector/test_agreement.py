@@ -64,9 +64,11 @@ def path(tmp_path_factory):
     return made
 
 
-def rows_of(path, sql, engine):
+def rows_of(path, sql, engine, budget=None):
     session = Session.open(str(path))
     session.settings.engine = engine
+    if budget is not None:
+        session.settings.memory_budget = budget
     try:
         statement, _ = session.prepare(sql)
         return [tuple(row) for row in statement]
@@ -113,6 +115,12 @@ def test_join_strategies(path, sql, strategy, monkeypatch):
     for name, number in STRATEGIES[strategy].items():
         monkeypatch.setattr(join, name, number)
     assert repr(expected_rows(path, sql)) == repr(rows_of(path, sql, "vector-strict"))
+
+
+@pytest.mark.parametrize("budget", [0, 5000, 60000])
+@pytest.mark.parametrize("sql", [sql for sql in QUERIES if "order by" in sql])
+def test_sorts_beyond_the_budget(path, sql, budget):
+    assert repr(expected_rows(path, sql)) == repr(rows_of(path, sql, "vector-strict", budget))
 
 
 def test_row_errors_come_from_the_row_engine(path):

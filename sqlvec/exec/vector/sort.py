@@ -2,7 +2,8 @@
 
 Sort keeps the detached columns of all rows and puts them in order once.  With a LIMIT right above only the first ``limit + offset`` rows
 matter: after enough rows are held, each further batch is first cut to the rows that come before the worst one held, and what is held is cut
-back whenever it has doubled.  A sort whose input has its leading keys in order already is the same stable sort.
+back whenever it has doubled.  A sort whose input has its leading keys in order already is the same stable sort.  A sort of more than the memory
+budget writes sorted runs to a temporary file (runs.py).
 """
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import ColumnVector, concatenate
 from sqlvec.exec.vector.aggregate import first_rows
 from sqlvec.exec.vector.evaluate import Evaluator
+from sqlvec.exec.vector.runs import Runs, bytes_of
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -39,6 +41,12 @@ class Sorting:
         self.count = 0
         self.wanted = self._wanted()
         self.is_full = False
+        settings = activation.context.settings
+        self.budget = settings.memory_budget
+        self.directory = settings.temp_store_directory
+        self.bytes = 0
+        self.runs: Runs | None = None
+        self.run_keys: list[dict[Any, ColumnVector]] = []
 
     def _wanted(self) -> int | None:
         """How many rows the LIMIT above needs, or None for all."""
@@ -68,7 +76,11 @@ class Sorting:
             block["key", number] = key.detached()
         self.blocks.append(block)
         self.count += batch.count
-        if self.wanted is not None and self.count >= max(2 * self.wanted, 4096):
+        if self.wanted is None:
+            self.bytes += sum(map(bytes_of, block.values()))
+            if self.bytes > self.budget and self.names:
+                self._write_run()
+        elif self.count >= max(2 * self.wanted, 4096):
             self._cut()
 
     def _candidates(self, first_key: ColumnVector) -> Any:
@@ -93,6 +105,33 @@ class Sorting:
         self.count = len(order)
         self.is_full = self.count == self.wanted and self.count > 0
 
+    def _write_run(self) -> None:
+        """Move the rows held to the temporary file, sorted; their keys stay."""
+        vectors, order = self._sorted()
+        if self.runs is None:
+            self.runs = Runs(self.directory, self.names)
+        self.runs.add(vectors, order)
+        self.run_keys.append({name: vector.take(order).detached() for name, vector in vectors.items() if name[0] == "key"})
+        self.blocks = []
+        self.count = self.bytes = 0
+
+    def _merged(self) -> Iterator[ColumnBatch]:
+        """All runs in one order."""
+        if self.count:
+            self._write_run()
+        assert self.runs is not None
+        keys = []
+        for number, term in enumerate(self.node.keys):
+            vector = concatenate([block["key", number] for block in self.run_keys])
+            keys.append(SortKey(vector, term.descending, term.nulls_last, term.collation))
+        order = sort_order(keys, sum(run.count for run in self.runs.runs))
+        try:
+            for start in range(0, len(order), OUTPUT_ROWS):
+                places = order[start:start + OUTPUT_ROWS]
+                yield of_vectors(len(places), self.runs.rows(places))
+        finally:
+            self.runs.close()
+
     def _sorted(self) -> tuple[dict[Any, ColumnVector], Any]:
         names = self.blocks[0].keys()
         vectors = {name: concatenate([block[name] for block in self.blocks]) for name in names}
@@ -100,6 +139,9 @@ class Sorting:
         return vectors, sort_order(keys, self.count)
 
     def result(self) -> Iterator[ColumnBatch]:
+        if self.runs is not None:
+            yield from self._merged()
+            return
         if not self.count:
             return
         vectors, order = self._sorted()
