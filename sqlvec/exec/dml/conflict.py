@@ -13,6 +13,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.constraints import fails
 from sqlvec.exec.dml.delete import remove_row
+from sqlvec.expr.operations import IgnoreRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +124,10 @@ def make_unique(
         other = writer.read(key)
         if other is None:
             raise errors.corrupt()
-        yield from remove_row(writer, other, writer.write.delete_programs)
+        try:
+            yield from remove_row(writer, other, writer.write.delete_programs)
+        except IgnoreRow:
+            pass                                # the other row stays, and is found again below
         replaced = True
     if replaced and (writer.write.delete_programs or writer.write.parent_keys):
         # Programs may have put new rows in the way.
