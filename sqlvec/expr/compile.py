@@ -64,7 +64,9 @@ def _key(expressions: tuple[Expression, ...], layout: tuple[Column, ...], outer:
 
 def maker(expressions: tuple[Expression, ...], layout: tuple[Column, ...], collations: Collations, outer: tuple[Column, ...] = (),
           kind: str = "tuple") -> Any:
-    """The remembered ``make(act, ctx) -> function(row, outer)`` of these expressions; ``make.needs_activation`` says whether ``act`` is used."""
+    """The remembered ``make(act, ctx) -> function(row, outer)`` of these expressions; ``make.needs_activation`` says whether ``act`` is used.
+
+    ``kind`` is ``value``, ``condition``, ``tuple``, or ``tuple:`` and the places (comma-separated) of values that keep their JSON subtype."""
     key = _key(expressions, layout, outer, collations, kind)
     found = _cache.get(key)
     if found is not None:
@@ -106,8 +108,10 @@ def _build(expressions: tuple[Expression, ...], layout: tuple[Column, ...], coll
     emitter.set_outer(outer, "o")
     for expression in expressions:
         emitter.cut(expression)
-    if kind == "tuple":
-        body = "(" + "".join(f"{emitter.result(expression)}, " for expression in expressions) + ")"
+    if kind.startswith("tuple"):
+        keeps = {int(place) for place in kind[6:].split(",")} if kind[6:] else ()
+        body = "(" + "".join(f"{emitter.value(expression) if place in keeps else emitter.result(expression)}, "
+                             for place, expression in enumerate(expressions)) + ")"
     elif kind == "value":
         body = emitter.result(expressions[0])
     else:
@@ -124,7 +128,7 @@ def _simple(expressions: tuple[Expression, ...], layout: tuple[Column, ...], kin
         return None
     if all(isinstance(expression, bound.Literal) for expression in expressions):
         values = tuple(expression.value for expression in expressions)  # type: ignore[attr-defined]
-        constant = values if kind == "tuple" else values[0]
+        constant = values if kind.startswith("tuple") else values[0]
         return lambda row=(), outer=(): constant
     if kind == "tuple" and all(isinstance(expression, bound.Column) for expression in expressions):
         places = {(column.source, column.number): index for index, column in reversed(tuple(enumerate(layout)))}

@@ -305,15 +305,19 @@ class WindowPlan:
             terms.append(SortTerm(place, collation, term.descending, term.nulls_last))
         self.order_key = hash_function(order_places, tuple(term.collation for term in terms)) if terms else None
         self.calls = []
+        subtypes: list[int] = []
         for call in node.calls:
             places = tuple(range(len(expressions), len(expressions) + len(call.arguments)))
+            if getattr(call.function, "json_args", False):
+                subtypes += places
             expressions += call.arguments
             condition = None
             if call.condition is not None:
                 condition = len(expressions)
                 expressions.append(call.condition)
             self.calls.append(CompiledCall(call, places, condition, compiler.collations.lookup(call.using)))
-        self.maker = compiler.function(tuple(expressions), node.input.columns)
+        kind = "tuple:" + ",".join(map(str, subtypes)) if subtypes else "tuple"
+        self.maker = compiler.function(tuple(expressions), node.input.columns, kind)
         frame = window.frame
         self.frame = frame
         self.is_distance = frame.unit == "RANGE" and (frame.start[1] is not None or frame.end[1] is not None)
