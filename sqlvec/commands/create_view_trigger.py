@@ -62,7 +62,8 @@ def create_trigger(context: CommandContext, statement: ast.CreateTrigger, sql: s
         table = context.catalogs.find_table(None, statement.table.text) if statement.table_schema is None else None
     if table is None:
         where = schema if schema is not None else context.databases[number].name
-        raise errors.no_such_table(f"{where}.{statement.table.text}")
+        is_temp = number == TEMP and statement.table_schema is None
+        raise errors.no_such_table(statement.table.text if is_temp else f"{where}.{statement.table.text}")
     if statement.schema is None and not statement.temp:
         number = table.database
     if statement.schema is not None and table.database != number and number != TEMP:
