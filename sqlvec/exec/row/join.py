@@ -13,7 +13,8 @@ from sqlvec.exec.row.subquery import convert
 from sqlvec.plan import physical
 from sqlvec.schema.objects import ROWID
 from sqlvec.values.compare import hash_key, sort_key
-from sqlvec.values.storage import BLOB, REAL, apply_affinity
+from sqlvec.values.storage import BLOB, REAL, apply_affinity, cast_to_integer
+from sqlvec.values.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,10 +152,11 @@ class AutomaticIndexLoop(RowLoop):
             wanted.add(ROWID)
         self.places = {column: place for place, column in enumerate(sorted(wanted))}
         build = self._build()
-        key = "".join(self._key_text(term, path.using[place]) for place, term in enumerate(path.keys))
+        is_filtered = has_lossy_filter(tuple(pipeline.emitter.collation(name) for name in path.using))
+        key = "".join(self._key_text(term, "BINARY" if is_filtered else path.using[place]) for place, term in enumerate(path.keys))
         pipeline.line(f"v{number} = ({key})")
         guards = [f"v{number}[{place}] is None" for place, term in enumerate(path.keys) if term.kind == "="]
-        rows = f"{build}.get(v{number}, ())"
+        rows = f"{build}.search(v{number})" if is_filtered else f"{build}.get(v{number}, ())"
         if guards:
             rows = f"(() if {' or '.join(guards)} else {rows})"
         self.begin_rows(rows)
@@ -170,7 +172,7 @@ class AutomaticIndexLoop(RowLoop):
         assert term.expression is not None
         text = self.pipeline.applied(term.expression, term.applied)
         collation = emitter.collation(using)
-        if collation.is_binary:
+        if collation.is_binary or using == "BINARY":
             return f"{text}, "
         return f"{emitter.named('hash_key', hash_key)}({text}, {emitter.constant(collation)}), "
 
@@ -230,7 +232,7 @@ class IndexMaker:
 
     def make(self, rows: Any) -> dict[Any, list[tuple[Any, ...]]]:
         """The index of these rows; rows that no search can find are left out."""
-        index: dict[Any, list[tuple[Any, ...]]] = {}
+        index: dict[Any, list[tuple[Any, ...]]] = FilteredIndex(self.collations) if has_lossy_filter(self.collations) else {}
         parts = tuple(zip(self.keys, self.collations, self.equal, self.applied, strict=True))
         plain = all(collation.is_binary for collation in self.collations) and not any(self.applied)
         for row in rows:
@@ -245,12 +247,55 @@ class IndexMaker:
                 index[key] = [row]
             else:
                 found.append(row)
+            if isinstance(index, FilteredIndex):
+                index.note(tuple([convert(row[place], affinity) for place, _, _, affinity in parts]))
         order = self.order
         if order:
             for found in index.values():
                 if len(found) > 1:
                     found.sort(key=lambda row: tuple([sort_key(row[place]) for place in order]))
         return index
+
+
+def has_lossy_filter(collations: tuple[Any, ...]) -> bool:
+    """May texts of different length be equal?  Then the filter in front of the original's automatic index shows."""
+    return not all(collation.is_builtin and collation.name in ("BINARY", "NOCASE") for collation in collations)
+
+
+class FilteredIndex(dict):  # type: ignore[type-arg]
+    """An automatic index behind the Bloom filter that the original puts in front of every one.
+
+    The filter has one hash function: integers by value, reals by their integer part, text and blobs by their *length*, summed over the key.  So
+    under RTRIM (and many collations of users) equal texts of different length usually don't find each other; this is copied."""
+
+    BITS = 80000
+
+    def __init__(self, collations: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.collations = collations
+        self.filter: set[int] = set()
+
+    def hash(self, key: tuple[Any, ...]) -> int:
+        """The bit of a key."""
+        total = 0
+        for value in key:
+            if isinstance(value, str):
+                total += len(encode(value))
+            elif isinstance(value, bytes):
+                total += len(value)
+            elif value is not None:
+                total += cast_to_integer(value)  # type: ignore[operator]
+        return (total & 0xFFFFFFFFFFFFFFFF) % self.BITS
+
+    def note(self, key: tuple[Any, ...]) -> None:
+        """Set the bit of a stored key."""
+        self.filter.add(self.hash(key))
+
+    def search(self, key: tuple[Any, ...]) -> Any:
+        """The rows of a key, if its bit is set."""
+        if self.hash(key) not in self.filter:
+            return ()
+        return self.get(tuple([hash_key(value, collation) for value, collation in zip(key, self.collations, strict=True)]), ())
 
 
 __all__ = ["AutomaticIndexLoop", "QueryScanLoop", "RowLoop"]
