@@ -55,7 +55,7 @@ def bind_values(node: ast.Values, binding: Binding, parent: Scope | None, frame:
     return query
 
 
-def bind_arms(cores: list[ast.Node], operators: list[str], binding: Binding, parent: Scope | None,
+def bind_arms(cores: list[ast.SelectCore | ast.Values], operators: list[str], binding: Binding, parent: Scope | None,
               frame: Frame) -> tuple[list[Query], list[Scope | None]]:
     """Bind the arms of a compound and check that they have the same width."""
     if len(cores) > COMPOUND_LIMIT:
@@ -67,7 +67,7 @@ def bind_arms(cores: list[ast.Node], operators: list[str], binding: Binding, par
             arms.append(bind_values(core, binding, parent, frame))
             scopes.append(None)
         else:
-            block, scope = bind_core(core, None, binding, parent, frame)  # type: ignore[arg-type]
+            block, scope = bind_core(core, None, binding, parent, frame)
             arms.append(block)
             scopes.append(scope)
     arms.reverse()

@@ -53,10 +53,10 @@ def _select(select: ast.Select, binding: Binding) -> None:
 def _expressions(core: Any) -> list[ast.Node]:
     if isinstance(core, ast.Values):
         return [item for row in core.rows for item in row]
-    found = [column for column in core.columns if isinstance(column, ast.ResultColumn)]
+    found: list[ast.Node] = [column for column in core.columns if isinstance(column, ast.ResultColumn)]
     found += [item.on for item in core.from_ if item.on is not None]
     found += [part for part in (core.where, *core.group_by, core.having) if part is not None]
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _from(items: list[ast.JoinItem], binding: Binding) -> None:

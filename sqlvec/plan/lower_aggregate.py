@@ -216,7 +216,7 @@ def _rewrite_query(query: Query, calls: dict[Any, Column]) -> bool:
             query.having = query.having.replace(change)
         for condition in query.conditions:
             condition.expression = condition.expression.replace(change)
-        query.aggregates = [call.replace(_inside(call, change)) for call in query.aggregates]
+        query.aggregates = [call.replace(_inside(call, change)) for call in query.aggregates]  # type: ignore[misc]
     elif isinstance(query, ValuesQuery):
         query.rows = [tuple([expression.replace(change) for expression in row]) for row in query.rows]
     for nested in nested_queries(query):

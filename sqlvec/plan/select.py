@@ -120,8 +120,8 @@ def _bind_result(core: ast.SelectCore, block: Block, scope: Scope) -> None:
     stars = [expand_star(scope, None if isinstance(column, ast.Star) else column.table) if not isinstance(column, ast.ResultColumn) else None
              for column in core.columns]
     for column, star in zip(core.columns, stars, strict=True):
-        if star is not None:
-            for expression, name, source in star:
+        if star is not None or not isinstance(column, ast.ResultColumn):
+            for expression, name, source in star or ():
                 result.append(expression)
                 names.append(_star_name(name, source, scope))
             continue

@@ -44,6 +44,7 @@ def bind_window_call(node: ast.FunctionCall, function: Any, scope: Scope) -> Exp
     saved = scope.allow_windows
     scope.allow_windows = False
     try:
+        assert node.over is not None
         window = _window(node.over, function, scope)
         arguments = tuple([bind_expression(argument, scope) for argument in node.args])
         condition = bind_expression(node.filter, scope) if node.filter is not None else None

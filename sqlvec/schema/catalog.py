@@ -44,7 +44,7 @@ def fold(name: str) -> str:
 
 def schema_table(database: int) -> Table:
     """sqlite_schema itself, under its old name (which error texts use)."""
-    columns = tuple(Column(name, declared, affinity) for name, declared, affinity in (  # type: ignore[arg-type]
+    columns = tuple(Column(name, declared, affinity) for name, declared, affinity in (
         ("type", "TEXT", TEXT), ("name", "TEXT", TEXT), ("tbl_name", "TEXT", TEXT), ("rootpage", "INT", INTEGER), ("sql", "TEXT", TEXT)))
     for column in columns:
         column.size_estimate = 1 if column.affinity == INTEGER else 5

@@ -26,7 +26,7 @@ def log_estimate(number: int) -> int:
     return 10 * power + _FRACTION[mantissa - 8]
 
 
-def column_width(declared_type: str, affinity: int) -> int:
+def column_width(declared_type: str, affinity: str) -> int:
     """Expected width of a column in units of 4 bytes: from the number in ``VARCHAR(n)`` or ``BLOB(n)``, else by affinity."""
     if not declared_type or affinity >= NUMERIC:
         return 1

@@ -24,6 +24,7 @@ from sqlvec.values.affinity import BLOB, affinity_of_type
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 _STRICT_TYPES = {"ANY": "ANY", "BLOB": "BLOB", "INT": "INT", "INTEGER": "INTEGER", "REAL": "REAL", "TEXT": "TEXT"}
 COLUMN_LIMIT = 2000
@@ -69,13 +70,13 @@ class _TableBuilder:
             raise errors.duplicate_column(name)
         number = self.numbers[key] = len(self.columns)
         declared = _declared_type(definition)
-        column = Column(name, declared, affinity_of_type(declared), "BINARY")  # type: ignore[arg-type]
-        column.size_estimate = column_width(declared, column.affinity)  # type: ignore[arg-type]
+        column = Column(name, declared, affinity_of_type(declared), "BINARY")
+        column.size_estimate = column_width(declared, column.affinity)
         self.columns.append(column)
         for constraint in definition.constraints:
             self._column_constraint(column, number, constraint)
 
-    def _column_constraint(self, column: Column, number: int, constraint: ast.Node) -> None:
+    def _column_constraint(self, column: Column, number: int, constraint: Any) -> None:
         kind = type(constraint).__name__
         if kind == "NotNull":
             column.not_null = constraint.on_conflict or "ABORT"
@@ -139,7 +140,7 @@ class _TableBuilder:
         else:
             self.keys.append(("pk", columns, constraint.on_conflict, ""))
 
-    def table_constraint(self, constraint: ast.Node) -> None:
+    def table_constraint(self, constraint: Any) -> None:
         kind = type(constraint).__name__
         if kind == "PrimaryKey":
             self.add_primary_key(self._key_columns(constraint.columns), constraint, is_table_form=True)
@@ -277,7 +278,7 @@ def _check_strict(builder: _TableBuilder) -> None:
         if column.declared_type.upper() not in _STRICT_TYPES:
             raise errors.unknown_datatype(builder.name, column.name, column.declared_type)
         if column.declared_type == "ANY":
-            column.affinity = BLOB  # type: ignore[assignment]
+            column.affinity = BLOB
 
 
 # --- automatic indexes -----------------------------------------------------------------------------------------------------------------
@@ -422,9 +423,9 @@ def with_module_columns(table: Table, columns: tuple[tuple[str, str, bool], ...]
     """Set the columns that a module declared: (name, declared type, hidden) each.  Works in place: a connected table stays connected."""
     found = []
     for name, declared, hidden in columns:
-        column = Column(name, declared, affinity_of_type(declared), "BINARY")  # type: ignore[arg-type]
+        column = Column(name, declared, affinity_of_type(declared), "BINARY")
         column.hidden = hidden
-        column.size_estimate = column_width(declared, column.affinity)  # type: ignore[arg-type]
+        column.size_estimate = column_width(declared, column.affinity)
         found.append(column)
     table.columns = tuple(found)
     table.fields = tuple(range(len(found)))
@@ -479,7 +480,7 @@ def _collect(value: object, found: list[ast.Node]) -> None:
 
 def is_constant_expression(expression: ast.Node) -> bool:
     """May this be a DEFAULT: literals, functions, operators, but no column, parameter or sub-query."""
-    stack = [expression]
+    stack: list[Any] = [expression]
     while stack:
         node = stack.pop()
         kind = type(node).__name__
