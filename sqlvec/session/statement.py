@@ -214,7 +214,7 @@ class Statement:
         finally:
             transaction.active_writes -= 1
             if count:
-                transaction.last_insert_rowid = rowid
+                transaction.last_insert_rowid = rowid  # type: ignore[assignment]
                 transaction.changes = 1
                 transaction.total_changes += count
         return count, left
@@ -355,7 +355,11 @@ class Statement:
             ):
                 return plan
             databases.forget_stale()
-            self.plan = self._make_plan()
+            try:
+                self.plan = self._make_plan()
+            except errors.SqlError as error:
+                error.phase = "step"            # it was prepared well, under the schema of then
+                raise
             self._names = self.plan.names
         raise errors.SqlError(errors.SCHEMA, "database schema has changed")
 
