@@ -20,7 +20,7 @@ from sqlvec.expr.emit import (
 from sqlvec.resolve import resolve
 from sqlvec.values import storage
 from sqlvec.values import text as text_module
-from sqlvec.values.compare import hash_key
+from sqlvec.values.compare import compare, hash_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,12 +209,30 @@ def _three_valued(emitter: Emitter, node: bound.Compare, left: Operand, right: O
 
 
 def _row_call(emitter: Emitter, node: bound.RowCompare) -> str:
-    pairs = []
-    for pair in node.comparisons:
-        left = with_affinity(emitter, emitter.operand(pair.left), pair.left, pair.applied)
-        right = with_affinity(emitter, emitter.operand(pair.right), pair.right, pair.applied)
-        pairs.append(f"({left.first}, {right.first}, {emitter.constant(emitter.collation(pair.using))}), ")
-    return f"{emitter.operation('compare_rows')}({node.operator!r}, ({''.join(pairs)}))"
+    """A function that compares pair by pair and evaluates no further than it must; True, False or None."""
+    operator = node.operator
+    is_equality = operator in ("=", "<>", "IS", "IS NOT")
+    equal, unequal = ("True", "False") if operator in ("=", "IS", "<=", ">=") else ("False", "True")
+
+    def lines() -> list[str]:
+        made = ["unknown = False"] if operator in ("=", "<>") else []
+        compare_function = emitter.named("compare_values", compare)
+        for pair in node.comparisons:
+            left = with_affinity(emitter, emitter.operand(pair.left), pair.left, pair.applied)
+            right = with_affinity(emitter, emitter.operand(pair.right), pair.right, pair.applied)
+            collation = emitter.constant(emitter.collation(pair.using))
+            made += [f"left = {left.first}", f"right = {right.first}"]
+            order = f"{compare_function}(left, right, {collation})"
+            if operator in ("IS", "IS NOT"):
+                made.append(f"if {order}: return {unequal}")
+            elif is_equality:
+                made += ["if left is None or right is None: unknown = True", f"elif {order}: return {unequal}"]
+            else:
+                made += ["if left is None or right is None: return None", f"order = {order}",
+                         f"if order: return order {operator[0]} 0"]
+        return [*made, f"return None if unknown else {equal}" if operator in ("=", "<>") else f"return {equal}"]
+
+    return emitter.statement_function(lines)
 
 
 def row_compare_value(emitter: Emitter, node: bound.RowCompare) -> str:
