@@ -171,7 +171,7 @@ class Connection:
         self._check()
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is None:
             try:
                 self.commit()
@@ -180,7 +180,6 @@ class Connection:
                 raise
         else:
             self.rollback()
-        return False
 
     def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:

@@ -77,7 +77,7 @@ _OPERATIONAL = (errors.ERROR, errors.PERM, errors.ABORT, errors.BUSY, errors.LOC
 
 def error_names() -> dict[int, str]:
     """Extended code -> ``SQLITE_...`` name."""
-    names = {}
+    names: dict[int, str] = {}
     for name, code in vars(errors).items():
         if name.isupper() and isinstance(code, int) and name != "OK":
             names.setdefault(code, "SQLITE_" + name)

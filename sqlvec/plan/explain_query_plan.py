@@ -335,7 +335,7 @@ class Printer:
                 if subquery is not None:
                     if type(node).__name__ == "InSubquery":
                         if id(node) in self.lists:          # row-value IN whose components drive a loop
-                            if self.lists[id(node)] < len(node.operands) and not existing_tree(node, False):  # type: ignore[attr-defined]
+                            if self.lists[id(node)] < len(node.operands) and not existing_tree(node, False):  # type: ignore[arg-type, attr-defined]
                                 self.shown.discard(id(subquery))
                                 self.nested(subquery, "LIST SUBQUERY", parent)
                             continue

@@ -209,7 +209,7 @@ def rowid_cursor(tree: TableTree, lo: int | None, hi: int | None, descending: bo
 
 def key_values(values: Iterable[Any], affinity: Any, collation: Collation | None, descending: bool) -> list[Any]:
     """The right side of an IN as distinct non-NULL keys in visiting order."""
-    keyed = {}
+    keyed = {}  # type: ignore[var-annotated]
     for value in values:
         if value is not None:
             value = apply_affinity(value, affinity)
@@ -220,7 +220,7 @@ def key_values(values: Iterable[Any], affinity: Any, collation: Collation | None
 def key_rows(rows: Iterable[tuple[Any, ...]], affinities: tuple[Any, ...], collations: tuple[Any, ...],
              descending: tuple[bool, ...]) -> list[tuple[Any, ...]]:
     """The right side of a row-value IN as distinct key rows in visiting order; rows with NULL are out."""
-    keyed = {}
+    keyed = {}  # type: ignore[var-annotated]
     for row in rows:
         if None not in row:
             values = tuple(apply_affinity(value, affinity) for value, affinity in zip(row, affinities, strict=True))

@@ -110,7 +110,7 @@ class QuerySource:
             return rows if self.affinities is None else self._with_reals(rows, self.affinities)
         if self.key is None:
             return self._stored(activation, outer)
-        rows = activation.slots.get(self.key)
+        rows = activation.slots.get(self.key)  # type: ignore[assignment]
         if rows is None:
             rows = activation.slots[self.key] = self._stored(activation, outer)
         return rows

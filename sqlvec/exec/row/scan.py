@@ -300,7 +300,7 @@ class IndexLoop(TreeLoop):
         tail = f"{low}, {low_inclusive}, {high}, {high_inclusive}, {is_descending}, {skip_null}"
         if simple is not None:
             values, nullable = simple
-            names = []
+            names = []  # type: ignore[var-annotated]
             for value in values:
                 name = f"v{number}_{len(names)}"
                 pipeline.line(f"{name} = {value}")

@@ -195,7 +195,7 @@ def open_distinct(node: physical.Distinct, compiler: Compiler) -> Any:
                     last = key
                     yield row
             return
-        seen = set()
+        seen = set()  # type: ignore[var-annotated]
         add = seen.add
         for row in rows:
             key = key_of(row)

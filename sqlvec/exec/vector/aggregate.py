@@ -52,7 +52,7 @@ class RowStates:
         elif function.context:
             bound = (context.function_context,)
         else:
-            bound = ()
+            bound = ()  # type: ignore[assignment]
         self._start = lambda: function.start(*bound)
         self._states: list[Any] = []
 
@@ -167,7 +167,7 @@ class Aggregation:
             return np.zeros(batch.count, np.int64)
         vectors = [evaluator.value(key, batch) if number in self.hashed else None for number, key in enumerate(node.keys)]
         known = self.keys.count
-        ids = self.keys.add([vectors[number] for number in self.hashed], batch.count) - 1
+        ids = self.keys.add([vectors[number] for number in self.hashed], batch.count) - 1  # type: ignore[misc]
         self.groups = self.keys.count
         if self.groups > known:
             rows = first_rows(ids, known, self.groups)
@@ -281,7 +281,7 @@ def independent_keys(node: Aggregate) -> list[int]:
 
     A rowid among the keys, or a rowid that a level of the join is searched by, determines the whole row of its source."""
     columns = [key if isinstance(key, bound.Column) else None for key in node.keys]
-    order = sorted(range(len(columns)), key=lambda number: columns[number] is None or columns[number].affinity != TEXT_AFFINITY)
+    order = sorted(range(len(columns)), key=lambda number: columns[number] is None or columns[number].affinity != TEXT_AFFINITY)  # type: ignore[union-attr]
     kept = set(range(len(columns)))
     for number in order:
         column = columns[number]

@@ -87,7 +87,7 @@ class Survey:
         for edge in (path.lower, path.upper):
             if edge is not None:
                 self.expressions(edge.expressions)
-        is_correlated = any(getattr(node, "subquery", None) is not None and node.subquery.outer
+        is_correlated = any(getattr(node, "subquery", None) is not None and node.subquery.outer  # type: ignore[attr-defined]
                             for condition in level.conditions for node in condition.walk())
         return count > 1 or is_correlated
 

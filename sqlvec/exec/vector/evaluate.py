@@ -222,11 +222,12 @@ class Evaluator:
         """The conditions with each run of plain ones (which can't raise, so that their order can't be noticed) sorted by how many rows of this
         batch they let through; those of one column stay together."""
         flat: list[Expression] = []
-        for condition in conditions:
-            flat += condition.operands if type(condition) is bound.And else [condition]
+        for whole in conditions:
+            flat += whole.operands if type(whole) is bound.And else [whole]
         out: list[Expression] = []
         run: list[Expression] = []
-        for condition in [*flat, None]:
+        waiting: list[Expression | None] = [*flat, None]
+        for condition in waiting:
             if condition is not None and self.is_plain(condition) and self.constant(condition) is None:
                 run.append(condition)
                 continue
@@ -655,11 +656,11 @@ def _pattern(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tupl
     lifted = evaluator._lifted(node, batch)
     if lifted is not None:
         return evaluator.truth_of(lifted)
-    search = evaluator._searches.get(id(node), evaluator)
+    search: Any = evaluator._searches.get(id(node), evaluator)
     if search is evaluator:
         search = evaluator._searches[id(node)] = LikeSearch.of_call(node, evaluator)
     if search is not None:
-        found = search.truth(evaluator.value(node.arguments[1], batch))  # type: ignore[union-attr]
+        found = search.truth(evaluator.value(node.arguments[1], batch))
         if found is not None:
             return found  # type: ignore[no-any-return]
     return evaluator.truth_of(evaluator._callable(node).over(batch))

@@ -477,11 +477,11 @@ class Step:
         if not held:
             return
         outer_rows = np.concatenate(held_outer)
-        vectors = gather_stored(held, keep)
-        positions = self._nested_order(outer_rows, vectors, order)
+        gathered = gather_stored(held, keep)
+        positions = self._nested_order(outer_rows, gathered, order)
         for start in range(0, len(positions), BLOCK):
             rows = positions[start:start + BLOCK]
-            yield joined(outer, outer_rows.take(rows), StoredColumns(vectors, rows))
+            yield joined(outer, outer_rows.take(rows), StoredColumns(gathered, rows))
 
     def _nested_order(self, outer_rows: Any, vectors: dict[Any, ColumnVector], order: list[Any]) -> Any:
         keys = [SortKey(ColumnVector(len(outer_rows), 1, outer_rows))]

@@ -58,7 +58,7 @@ class PageReader:
         heap = np.empty(size + HEAP_SLACK, np.uint8)
         heap[size:] = 0
         if self._into is not None:
-            self._into(pages.tolist(), memoryview(heap)[:size])
+            self._into(pages.tolist(), memoryview(heap)[:size])  # type: ignore[arg-type]
         else:
             heap[:size] = np.frombuffer(self.pager.read_run(pages.tolist()), np.uint8)
         return heap
@@ -292,8 +292,8 @@ class IndexFetcher:
 
     def batches(self, values: Any) -> Iterator[RecordBatch]:
         """Batches of entries, in key order, that include all whose first field is among ``values``."""
-        low = np.searchsorted(self._first, values, side="left")
-        high = np.searchsorted(self._first, values, side="right")
+        low = np.searchsorted(self._first, values, side="left")  # type: ignore[call-overload]
+        high = np.searchsorted(self._first, values, side="right")  # type: ignore[call-overload]
         steps = np.zeros(len(self._pages) + 1, np.int64)
         np.add.at(steps, low, 1)
         np.add.at(steps, high + 1, -1)

@@ -72,7 +72,7 @@ def choose(block: Block, request: Request) -> JoinPlan:
     clause.add_conditions(block.conditions)
     clause.analyse()
     constants = _take_constants(clause)
-    plan = _short_cut(block, request, clause) if len(items) == 1 else None
+    plan = _short_cut(block, request, clause) if len(items) == 1 else None  # type: ignore[assignment]
     if plan is None:
         plan = _search(block, request, clause)
     plan.constants = constants

@@ -38,7 +38,7 @@ def omit_joins(block: Block, request: Request, clause: Clause, loops: tuple[Loop
             continue
         kept.remove(loop)
         plan.omitted = (*plan.omitted, item.source)
-        for term in clause.terms:
-            if term.needs & loop.bit:
-                term.used = True
+        for term in clause.terms:  # type: ignore[assignment]
+            if term.needs & loop.bit:  # type: ignore[attr-defined]
+                term.used = True  # type: ignore[attr-defined]
     return tuple(kept)

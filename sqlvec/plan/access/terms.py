@@ -295,25 +295,25 @@ class Clause:
             extra = (bit - 1) & scope.present if bit else 0
         kind = type(expression)
         if kind is Compare:
-            if expression.operator in OPERATOR:
-                self._compare(term, expression, expression.left, expression.right, extra)
+            if expression.operator in OPERATOR:  # type: ignore[attr-defined]
+                self._compare(term, expression, expression.left, expression.right, extra)  # type: ignore[arg-type, attr-defined]
         elif kind is InList:
-            self._in_list(term, expression, extra)
+            self._in_list(term, expression, extra)  # type: ignore[arg-type]
         elif kind is InSubquery:
-            self._in_subquery(term, expression, extra)
+            self._in_subquery(term, expression, extra)  # type: ignore[arg-type]
         elif kind is IsNull:
-            self._null_test(term, expression, extra)
+            self._null_test(term, expression, extra)  # type: ignore[arg-type]
         elif kind is RowCompare:
-            self._row_compare(term, expression, extra)
+            self._row_compare(term, expression, extra)  # type: ignore[arg-type]
         elif self.operator == "AND":
-            if kind is Between and not expression.negated:
-                for half in (expression.low, expression.high):
+            if kind is Between and not expression.negated:  # type: ignore[attr-defined]
+                for half in (expression.low, expression.high):  # type: ignore[attr-defined]
                     child = self._derive(half, term)
                     self._analyse(child)
                     self._child(child, term)
             elif kind is Or:
                 resolve("sqlvec.plan.access.or_terms:analyse_or")(self, term)
-            elif kind is Call and expression.operator in ("LIKE", "GLOB"):
+            elif kind is Call and expression.operator in ("LIKE", "GLOB"):  # type: ignore[attr-defined]
                 resolve("sqlvec.plan.access.like_range:derive_range")(self, term)
 
     def _compare(self, term: Term, expression: Compare, left: Expression, right: Expression, extra: int) -> None:

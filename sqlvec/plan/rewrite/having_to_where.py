@@ -20,7 +20,7 @@ def having_to_where(block: Block) -> None:
     staying = []
     is_never = any(_is_false(condition.expression) for condition in block.conditions)
     for term in terms:
-        if not _is_false(term) and _is_over(term, keys):
+        if not _is_false(term) and _is_over(term, keys):  # type: ignore[arg-type]
             if not is_never:
                 block.conditions.append(Condition(term))
         else:

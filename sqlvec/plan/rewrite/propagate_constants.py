@@ -119,7 +119,7 @@ def _stand_in(node: Expression, constants: dict[tuple[int, int], tuple[Column, E
     if isinstance(value, Literal):
         new = Literal(apply_affinity(value.value, affinity))
     else:
-        new = value.copy() if affinity == "A" else Stored(value, affinity)
+        new = value.copy() if affinity == "A" else Stored(value, affinity)  # type: ignore[assignment]
     new.affinity = column.affinity
     new.collation = node.collation
     return FixedColumn(node, new)
