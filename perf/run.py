@@ -1,7 +1,7 @@
 """A query set beside the real SQLite: ``python perf/run.py [--rows N] [--json FILE] [QUERY...]``.
 
-Each query of ``perf/queries`` runs as a cold process of sqlvec and of the sqlite3 program on the same file; CPU seconds (user + system, least of the runs), their
-ratio and whether the answers are equal are printed, as JSON with ``--json``.  A query file's first line ``-- data: NAME`` chooses the data set of perf/data.py.
+Each query of ``perf/queries`` runs as a cold process of sqlvec and of the sqlite3 program on the same file; CPU seconds (user + system, least of the
+runs), their ratio and whether the answers are equal are printed, as JSON with ``--json``.  A query file's first line ``-- data: NAME`` chooses the data set of perf/data.py.
 """
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def main() -> int:
                 data.make(name, arguments.rows, file)
             ours, answer = measure([sys.executable, "-m", "sqlvec", file, sql], arguments.runs)
             theirs, expected = measure([oracle, file, sql], arguments.runs)
-            entry = {"query": path.stem, "sqlvec": round(ours, 4), "sqlite3": round(theirs, 4), "ratio": round(ours / max(theirs, 1e-4), 3), "equal": expected == answer}
+            entry = {"query": path.stem, "sqlvec": round(ours, 4), "sqlite3": round(theirs, 4), "ratio": round(ours / max(theirs, 1e-4), 3),
+                     "equal": expected == answer}
             results.append(entry)
             print(f"{path.stem:24} {ours:8.3f} s {theirs:8.3f} s  ratio {entry['ratio']:7.3f}  {'equal' if entry['equal'] else 'DIFFERENT'}")
     if results:

@@ -1,7 +1,7 @@
 """Cold start: what ``select 1`` and ``select count(*) from t`` cost as a fresh process, and which modules they import.
 
-``python perf/startup.py`` prints the import list with its cost and the CPU times; ``--check`` fails when a small query imports numpy or more than 60 modules of the
-package (milliseconds are printed, never judged: they belong to the machine).
+``python perf/startup.py`` prints the import list with its cost and the CPU times; ``--check`` fails when a small query imports numpy or more than 60 modules
+of the package (milliseconds are printed, never judged: they belong to the machine).
 """
 from __future__ import annotations
 

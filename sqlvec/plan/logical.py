@@ -138,7 +138,8 @@ class Block(Query):
     ``aggregates`` are the distinct AggregateCall nodes (in order of appearance: result list, ORDER BY, HAVING) and ``windows`` the WindowCall nodes of the
     block; the expressions still contain them in place."""
 
-    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate", "limit_hint", "result", "window_limit", "window_order",
+    __slots__ = ("aggregates", "conditions", "distinct", "distinct_as_group", "from_items", "group_by", "having", "is_aggregate",
+                 "limit_hint", "result", "window_limit", "window_order",
                  "windows")
 
     def __init__(self, number: int) -> None:

@@ -296,4 +296,5 @@ class Lowering:
 def _is_plain(query: Query) -> bool:
     """Is there nothing that a rewrite rule could change?"""
     return (isinstance(query, Block) and len(query.from_items) <= 1 and all(item.query is None for item in query.from_items)
-            and not (query.is_aggregate and (query.group_by is not None or query.having is not None)) and not query.distinct and not query.windows and len(query.conditions) < 2)
+            and not (query.is_aggregate and (query.group_by is not None or query.having is not None)) and not query.distinct
+            and not query.windows and len(query.conditions) < 2)

@@ -237,8 +237,8 @@ class Level:
     """One nested loop of a Join.
 
     ``kind`` 'inner' | 'left' | 'right' | 'full': this level is the right operand of that join.  ``match`` are the conditions that decide matching
-    (ON terms of an outer join; empty for inner), ``conditions`` those checked afterwards on every row, null-extended ones included (for inner levels everything is
-    here).  Both are in evaluation order.  For 'right' and 'full' ``rest`` is the path that finds the unmatched rows after all loops have ended,
+    (ON terms of an outer join; empty for inner), ``conditions`` those checked afterwards on every row, null-extended ones included (for inner levels
+    everything is     here).  Both are in evaluation order.  For 'right' and 'full' ``rest`` is the path that finds the unmatched rows after all loops have ended,
     emitted with NULLs for all earlier sources, subject to the conditions of this and the later levels.  ``bloom`` (key columns as printed) says
     that SQLite would put a Bloom filter before this level: EXPLAIN QUERY PLAN prints it, engines may ignore it.  ``position`` is the place of the
     item in the FROM clause."""
@@ -334,7 +334,9 @@ class Aggregate(Node):
 
 
 class CountRows(Node):
-    """``SELECT count(*)`` of one table without conditions: counted from the pages of ``table``'s (or the narrowest ``index``'s) tree. One column of ``source``."""
+    """``SELECT count(*)`` of one table without conditions: counted from the pages of ``table``'s (or the narrowest ``index``'s) tree.
+
+    One column of ``source``."""
 
     __slots__ = ("index", "label", "source", "table")
 
@@ -467,7 +469,8 @@ class Values(Node):
 
 class RecursiveCte(Node):
     """The queue algorithm: rows of ``setup`` enter the queue ``slot``; the first row is taken, output, and each of ``steps`` (which read it through
-    RecursiveScan(slot)) appends its rows.  ``order`` makes the queue a priority queue (terms over output columns; ties first in first out); ``distinct`` = UNION."""
+    RecursiveScan(slot)) appends its rows.  ``order`` makes the queue a priority queue (terms over output columns; ties first in first out);
+    ``distinct`` = UNION."""
 
     __slots__ = ("collations", "distinct", "limit", "offset", "order", "setup", "slot", "source", "steps")
 
@@ -494,7 +497,8 @@ class Plan:
     ``cookies`` {database: schema cookie} and ``generation`` it was made under.  ``explain`` = None | 'EXPLAIN' | 'QUERY PLAN'.
     ``next_number``: the SELECT number after those of the text (EXPLAIN QUERY PLAN gives it to window passes)."""
 
-    __slots__ = ("cookies", "databases", "declared_types", "explain", "generation", "names", "next_number", "parameters", "root", "slots", "subqueries", "writes")
+    __slots__ = ("cookies", "databases", "declared_types", "explain", "generation", "names", "next_number", "parameters", "root", "slots",
+                 "subqueries", "writes")
 
     def __init__(self, root: Node, names: tuple[str, ...]) -> None:
         self.root = root

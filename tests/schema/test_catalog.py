@@ -111,7 +111,8 @@ def test_hash_order_is_newest_first_while_small_and_bucketed_later():
 
 def test_statistics():
     made = catalog()
-    statistics.apply(made, [("t", "i", "1000 10"), ("t", None, "5 sz=3"), ("nosuch", "x", "1"), (None, None, "1"), ("t", "sqlite_autoindex_t_1", "1000 1 noskipscan")])
+    statistics.apply(made, [("t", "i", "1000 10"), ("t", None, "5 sz=3"), ("nosuch", "x", "1"), (None, None, "1"),
+                            ("t", "sqlite_autoindex_t_1", "1000 1 noskipscan")])
     table = made.find_table("t")
     first, second = table.indexes
     assert (first.row_estimates, first.has_statistics) == ([99, 33], True)

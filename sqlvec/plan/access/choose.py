@@ -177,7 +177,9 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     first = walk.loops
     if wanted:
         order = resolve("sqlvec.plan.access.ordering:Order")(clause, wanted)
-        limit = literal_limit(block.window_limit if block.windows else block.limit or block.limit_hint) if request.mode == "order" and not block.is_aggregate else None
+        limit = None
+    if request.mode == "order" and not block.is_aggregate:
+        limit = literal_limit(block.window_limit if block.windows else block.limit or block.limit_hint)
         cost = resolve("sqlvec.plan.access.join_order:SortCost")(
             walk.rows + 1, len(wanted), limit, request.distinct is not None)
         for loop in candidates.loops:
@@ -336,7 +338,8 @@ def _bloom_filters(items: list[FromItem], loops: tuple[Loop, ...]) -> set[int]:
     searches = 0
     for depth, loop in enumerate(loops):
         table = items[loop.position].table
-        if depth and table is not None and table.has_statistics and loop.flags & (SELF_CULLING | COLUMN_EQ) == SELF_CULLING | COLUMN_EQ and loop.flags & (BY_ROWID | INDEXED) \
+        culls = loop.flags & (SELF_CULLING | COLUMN_EQ) == SELF_CULLING | COLUMN_EQ and loop.flags & (BY_ROWID | INDEXED)
+        if depth and table is not None and table.has_statistics and culls \
                 and searches > table.row_estimate:
             found.add(loop.position)
             loop.flags &= ~COVERING

@@ -66,7 +66,8 @@ def _concerns_only(expression: Expression, source: int) -> bool:
         if type(node) is Column:
             if node.source != source:
                 return False
-        elif getattr(node, "subquery", None) is not None or (isinstance(node, Call) and not (node.function.deterministic or getattr(node.function, "slow_change", False))):
+        elif getattr(node, "subquery", None) is not None or (
+                isinstance(node, Call) and not (node.function.deterministic or getattr(node.function, "slow_change", False))):
             return False
     return True
 
