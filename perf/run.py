@@ -1,7 +1,8 @@
 """A query set beside the real SQLite: ``python perf/run.py [--rows N] [--json FILE] [QUERY...]``.
 
-Each query of ``perf/queries`` runs as a cold process of sqlvec and of the sqlite3 program on the same file; CPU seconds (user + system, least of the
-runs), their ratio and whether the answers are equal are printed, as JSON with ``--json``.  A query file's first line ``-- data: NAME`` chooses the data set of perf/data.py.
+Each query of ``perf/queries`` runs as a cold process of sqlvec and of the sqlite3 program on the same file; CPU seconds (user + system,
+least of the runs), their ratio and whether the answers are equal are printed, as JSON with ``--json``.
+A query file's first line ``-- data: NAME`` chooses the data set of perf/data.py.
 """
 from __future__ import annotations
 

@@ -238,10 +238,10 @@ class Level:
 
     ``kind`` 'inner' | 'left' | 'right' | 'full': this level is the right operand of that join.  ``match`` are the conditions that decide matching
     (ON terms of an outer join; empty for inner), ``conditions`` those checked afterwards on every row, null-extended ones included (for inner levels
-    everything is     here).  Both are in evaluation order.  For 'right' and 'full' ``rest`` is the path that finds the unmatched rows after all loops have ended,
-    emitted with NULLs for all earlier sources, subject to the conditions of this and the later levels.  ``bloom`` (key columns as printed) says
-    that SQLite would put a Bloom filter before this level: EXPLAIN QUERY PLAN prints it, engines may ignore it.  ``position`` is the place of the
-    item in the FROM clause."""
+    everything is here).  Both are in evaluation order.  For 'right' and 'full' ``rest`` is the path that finds the unmatched rows after all loops
+    have ended, emitted with NULLs for all earlier sources, subject to the conditions of this and the later levels.  ``bloom`` (key columns as
+    printed) says that SQLite would put a Bloom filter before this level: EXPLAIN QUERY PLAN prints it, engines may ignore it.  ``position`` is the
+    place of the item in the FROM clause."""
 
     __slots__ = ("bloom", "conditions", "kind", "match", "path", "position", "rest", "rows")
 
