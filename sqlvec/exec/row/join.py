@@ -7,6 +7,7 @@ Follows "Query Planning" ("Automatic Query-Time Indexes") of the manual.
 """
 from __future__ import annotations
 
+from sqlvec import errors
 from sqlvec.exec.row.program import program_of
 from sqlvec.exec.row.scan import Loop
 from sqlvec.exec.row.subquery import convert
@@ -40,6 +41,8 @@ class RowLoop(Loop):
         self.numbered = stored is None and (ROWID in self.columns or self.unpack)
         if self.numbered:
             rows = f"{pipeline.emitter.named('enumerate', enumerate)}({rows})"
+        if number:                              # rows in memory: no cursor that would notice an interrupt
+            pipeline.line(f"if interrupt[0]: raise {pipeline.emitter.named('Interrupted', errors.Interrupted)}()")
         if self.nullable:
             null = "(None, NULLS)" if self.numbered else "NULLS"
             rows = f"{pipeline.call('with_null_row')}({rows}, {null})"
