@@ -112,7 +112,7 @@ class Sum:
         self.counts = np.zeros(16, np.int64)
         self.whole = np.zeros(16, np.int64)
         self.real = np.zeros(16, np.float64)
-        self.is_real = np.zeros(16, bool)         # a real was added to this group
+        self.is_real = np.zeros(16, bool)         # a real was added to this group (kept once an integer has come)
         self.bound = 0                            # no running integer sum is beyond this
         self.in_reals = False                     # ``real`` is kept up to date
         self.any_whole = False
@@ -146,10 +146,14 @@ class Sum:
     def _reals(self, ids: Any, values: Any, groups: int) -> None:
         self._keep_reals()
         add_reals(self.real, ids, values, groups)
-        if groups == 1:
-            self.is_real[0] = True
-        elif not self.is_real[:groups].all():
+        if self.any_whole:
             self.is_real[ids] = True
+
+    def _note_whole(self) -> None:
+        """An integer arrives; so far every group with a value has reals only."""
+        if not self.any_whole:
+            self.any_whole = True
+            self.is_real = self.counts > 0
 
     def _integers(self, ids: Any, values: Any, groups: int) -> None:
         largest = max(abs(int(values.max())), abs(int(values.min())))
@@ -159,7 +163,7 @@ class Sum:
         if bound >= _OVERFLOW:
             raise NeedsRows
         self.bound = bound
-        self.any_whole = True
+        self._note_whole()
         if groups == 1:
             self.whole[0] += values.sum()
         else:
@@ -175,7 +179,7 @@ class Sum:
         self.bound += max(abs(int(own.max())), abs(int(own.min()))) * len(own)
         if self.bound >= _OVERFLOW:
             raise NeedsRows
-        self.any_whole = True
+        self._note_whole()
         np.add.at(self.whole, ids.take(whole), own)
         add_reals(self.real, ids, np.where(is_real, vector.reals, vector.bits.astype(np.float64)), groups)
         self.is_real[ids[is_real]] = True
@@ -195,8 +199,8 @@ class Sum:
     def sum(self, groups: int) -> ColumnVector:
         doubles = self._reals_now(groups).copy()
         empty = self.counts[:groups] == 0
-        if not self.any_whole and not empty.any():
-            return reals(doubles)
+        if not self.any_whole:
+            return reals(np.where(empty, np.nan, doubles))
         is_real = self.is_real[:groups]
         bits = np.where(is_real, doubles.view(np.int64), self.whole[:groups])
         bad = empty | (is_real & (doubles != doubles))

@@ -1,6 +1,7 @@
 """Hash aggregation: the Aggregate node in all its modes.
 
-Rows are grouped by a :class:`KeySet`, whose ids grow in the order of first appearance; every accumulator takes (group ids, vector) batch by
+Rows are grouped by a :class:`KeySet`, whose ids grow in the order of first appearance (where equal keys arrive adjacent, by comparing
+neighbours, :class:`RunIds`); every accumulator takes (group ids, vector) batch by
 batch, rows in plan order (kernels/aggregate.py says why that matters).  What leaves::
 
     plain     one row, always
@@ -19,6 +20,7 @@ from __future__ import annotations
 from sqlvec.columnar.batch import ColumnBatch, of_vectors
 from sqlvec.columnar.dictionary import KeySet
 from sqlvec.columnar.kernels.aggregate import Count, Extreme, Sum
+from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import INTEGER, TEXT, ColumnVector, concatenate, from_values, merge, nulls
@@ -129,6 +131,30 @@ def numeric_argument(vector: ColumnVector) -> ColumnVector:
     return merge(vector.count, [(rows, part), (others, vector.take(others))])
 
 
+class RunIds:
+    """Group ids where equal keys are adjacent: a new id wherever a row differs from the one before it.  The same face as a KeySet."""
+
+    def __init__(self, collations: list[str]) -> None:
+        self.collations = collations
+        self.count = 0
+        self._last: list[ColumnVector] = []
+
+    def add(self, vectors: list[ColumnVector], count: int) -> Any:
+        changed = np.zeros(count, bool)
+        changed[0] = not self._last
+        for number, (vector, collation) in enumerate(zip(vectors, self.collations, strict=True)):
+            if self._last and not compare("IS", vector.slice(0, 1), self._last[number], collation)[0][0]:
+                changed[0] = True
+            if not vector.is_constant and count > 1:
+                vector = vector.flat()
+                changed[1:] |= compare("IS NOT", vector.slice(1, count), vector.slice(0, count - 1), collation)[0]
+        self._last = [vector.flat().slice(count - 1, count).detached() for vector in vectors]
+        ids = np.cumsum(changed)
+        ids += self.count
+        self.count = int(ids[-1])
+        return ids
+
+
 class Aggregation:
     """The running state of one Aggregate node."""
 
@@ -142,7 +168,10 @@ class Aggregation:
                 expressions.append(call.condition)
         self.evaluator = Evaluator(expressions, activation)
         self.hashed = independent_keys(node)
-        self.keys = KeySet([node.collations[number] for number in self.hashed]) if node.keys else None
+        self.keys: Any = None
+        if node.keys:
+            collations = [node.collations[number] for number in self.hashed]
+            self.keys = RunIds(collations) if node.mode == "grouped" else KeySet(collations)
         self.groups = 0 if node.keys else 1
         self._firsts: list[list[ColumnVector]] = [[] for _ in (*node.keys, *node.bare)]
         self._seen_row = False

@@ -338,7 +338,8 @@ class Step:
             yield from self._build_inner(self._chained(blocks, batches))
         elif self._may_probe(count, inner_rows):
             yield from self._probe(blocks, count)
-        elif self.is_left or 2 * count > inner_rows:
+        elif self.is_left or 2 * count > inner_rows or self.asked > count:
+            # (a step that is asked again and again reads its inner once)
             yield from self._build_inner(self._chained(blocks, iter(())))
         else:
             yield from self._stream_inner(blocks, count)
