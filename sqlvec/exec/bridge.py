@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.exec.activation import Activation
-from sqlvec.exec.row.program import program_of
+from sqlvec.exec.program import program_of
 from sqlvec.expr.bound import Literal
 from sqlvec.plan import physical
 from sqlvec.plan.physical import Node

@@ -26,7 +26,7 @@ OPERATORS: dict[str, str] = {
     "SingleRow": _ROW + "pipeline_source:open_pipeline",
     "VectorInput": "sqlvec.exec.bridge:open_vector",
     "Aggregate": _ROW + "aggregate:open_aggregate",
-    "CountRows": _ROW + "simple:open_count_rows",
+    "CountRows": "sqlvec.exec.simple:open_count_rows",
     "WindowPass": _ROW + "window:open_window_pass",
     "Sort": _ROW + "sort:open_sort",
     "Distinct": _ROW + "sort:open_distinct",
@@ -38,7 +38,7 @@ OPERATORS: dict[str, str] = {
     "RecursiveCte": _ROW + "recursive:open_recursive",
 }
 
-SIMPLE_PROJECT = _ROW + "simple:open_simple_project"
+SIMPLE_PROJECT = "sqlvec.exec.simple:open_simple_project"
 
 WRITERS: dict[str, str] = {
     "Insert": "sqlvec.exec.dml.insert:run",

@@ -16,7 +16,7 @@ import sys
 
 from sqlvec.exec.activation import Activation
 from sqlvec.exec.bridge import VectorInput
-from sqlvec.exec.row.program import program_of
+from sqlvec.exec.program import program_of
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
 

@@ -8,7 +8,7 @@ Follows "Query Planning" ("Automatic Query-Time Indexes") of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.exec.row.program import program_of
+from sqlvec.exec.program import program_of
 from sqlvec.exec.row.scan import Loop
 from sqlvec.exec.row.subquery import convert
 from sqlvec.plan import physical

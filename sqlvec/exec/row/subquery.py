@@ -7,7 +7,7 @@ Follows "SQL Language Expressions" of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.exec.row.program import RowProgram, program_of
+from sqlvec.exec.program import RowProgram, program_of
 from sqlvec.expr.bound import Literal
 from sqlvec.expr.emit import is_total
 from sqlvec.expr.operations import InSet, compare_rows, numeric_operand

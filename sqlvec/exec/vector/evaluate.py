@@ -33,7 +33,7 @@ from sqlvec.columnar.vector import (
     merge,
     nulls,
 )
-from sqlvec.exec.row.program import program_of
+from sqlvec.exec.program import program_of
 from sqlvec.exec.row.subquery import convert
 from sqlvec.exec.vector.decline import RowCallable, all_rows, patched
 from sqlvec.exec.vector.pattern import LikeSearch

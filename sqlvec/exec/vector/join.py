@@ -26,7 +26,7 @@ from sqlvec.columnar.batch import ColumnBatch, StoredColumns, of_vectors
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values
-from sqlvec.exec.row.program import program_of
+from sqlvec.exec.program import program_of
 from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
 from sqlvec.exec.vector.lookup import Lookup
