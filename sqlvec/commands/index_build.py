@@ -49,11 +49,7 @@ def _fill(context: CommandContext, index: Index) -> None:
     if index.unique:
         _check_unique(index, tree.layout, entries)
     payload = maker.payload
-    if context.databases[table.database].pager.auto_vacuum:
-        for values in entries:
-            tree.insert(payload(values), values)
-    else:
-        fill_index(tree, map(payload, entries))
+    fill_index(tree, map(payload, entries))
 
 
 def in_tree_order(layout: Any, entries: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ from sqlvec.commands import schema_write
 from sqlvec.commands.attach import evaluate
 from sqlvec.pages.bulk_load import fill_index
 from sqlvec.pages.pager import Pager
-from sqlvec.pages.record import decode, encode
+from sqlvec.pages.record import encode
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -181,10 +181,4 @@ class _Copy:
     def _copy_entries(self, index: Any, root: int) -> None:
         source = self.context.run_context().index_tree(index)
         target = self.copy.index_tree(self.roots[root], source.layout)
-        encoding = self.source.encoding
-        if self.copy.auto_vacuum:
-            for block in source.blocks():
-                for payload in block:
-                    target.insert(payload, decode(payload, encoding))
-        else:
-            fill_index(target, (payload for block in source.blocks() for payload in block))
+        fill_index(target, (payload for block in source.blocks() for payload in block))

@@ -330,8 +330,8 @@ def _index_path(tree: IndexTree, values: tuple[Value, ...]) -> tuple[list[tuple[
         page_no = node.child(index)
 
 
-def insert_entry(tree: IndexTree, payload: bytes, values: tuple[Value, ...]) -> None:
-    """Store an entry; one with equal key fields is replaced."""
+def insert_entry(tree: IndexTree, payload: bytes, values: tuple[Value, ...], bulk: bool = False) -> None:
+    """Store an entry; one with equal key fields is replaced.  ``bulk``: entries come in order, full pages stay full."""
     pager = tree.pager
     pager.spill_if_large()
     try:
@@ -340,7 +340,7 @@ def insert_entry(tree: IndexTree, payload: bytes, values: tuple[Value, ...]) -> 
         page_no = path[-1][0]
         page = pager.write(page_no)
         kind = page[100 if page_no == 1 else 0]
-        balancer = Balancer(pager, path)
+        balancer = Balancer(pager, path, bulk)
         head = put_varint(len(payload))
         if found:
             old = balancer.cell(page_no, index)

@@ -73,9 +73,10 @@ class Wal:
         self.pager = pager
         self.path = f"{pager.path}-wal"
         assert pager.file is not None and pager.path is not None
-        self.index = connect(pager.vfs, pager.path, pager.file.identity, pager.exclusive_locking, pager.read_only)
+        # a connection that only reads still takes part in locks and recovery, where the file system lets it
+        self.index = connect(pager.vfs, pager.path, pager.file.identity, pager.exclusive_locking)
         try:
-            self.file: OsFile = pager.vfs.open(self.path, read_only=pager.read_only, create=not pager.read_only, mode_of=pager.path)
+            self.file: OsFile = pager.vfs.open(self.path, create=True, mode_of=pager.path)
         except BaseException:
             self.index.close(False)
             raise
@@ -105,7 +106,7 @@ class Wal:
         header = self.index.read_header()
         if header is None:
             pager = self.pager
-            if pager.read_only:
+            if self.index.is_read_only:
                 raise errors.cannot_open()
             tries = 0
             while not self.index.lock_exclusive(WRITE):
@@ -143,7 +144,7 @@ class Wal:
         for reader in range(1, 5):
             if mark <= marks[reader] <= header.max_frame:
                 best, mark = reader, marks[reader]
-        if not self.pager.read_only and (mark < header.max_frame or best == 0):
+        if not index.is_read_only and (mark < header.max_frame or best == 0):
             for reader in range(1, 5):
                 if index.lock_exclusive(READ0 + reader):
                     index.set_mark(reader, header.max_frame)

@@ -106,9 +106,13 @@ class SharedIndex:
         self.references = 0
         self.key: tuple[int, int] | None = None
 
-    def open_file(self, read_only: bool, mode_of: str) -> None:
+    @property
+    def is_read_only(self) -> bool:
+        return self.file is not None and self.file.read_only
+
+    def open_file(self, mode_of: str) -> None:
         """Open the file and take part in the dead man's switch; the first process begins with an empty index."""
-        file = self.vfs.open(self.path, read_only=read_only, create=not read_only, mode_of=mode_of)
+        file = self.vfs.open(self.path, create=True, mode_of=mode_of)
         self.file = file
         descriptor = file.descriptor
         holder = lock_holder(descriptor, fcntl.F_WRLCK, DEAD_MAN, 1)
@@ -288,7 +292,7 @@ _shared: dict[tuple[int, int], SharedIndex] = {}
 _mutex = allocate_lock()
 
 
-def connect(vfs: Vfs, path: str, key: tuple[int, int], is_heap: bool, read_only: bool) -> SharedIndex:
+def connect(vfs: Vfs, path: str, key: tuple[int, int], is_heap: bool) -> SharedIndex:
     """The index of the database ``path`` (identity ``key``), shared within the process."""
     if is_heap:
         made = SharedIndex(vfs, f"{path}-shm", True)
@@ -298,7 +302,7 @@ def connect(vfs: Vfs, path: str, key: tuple[int, int], is_heap: bool, read_only:
         found = _shared.get(key)
         if found is None:
             found = SharedIndex(vfs, f"{path}-shm", False)
-            found.open_file(read_only, path)
+            found.open_file(path)
             found.key = key
             _shared[key] = found
         found.references += 1

@@ -8,6 +8,8 @@ import pytest
 from pages_support import needs_oracle
 
 from sqlvec.pages import integrity, record, storage_stats
+from sqlvec.pages.backup import replace_content
+from sqlvec.pages.bulk_load import fill_index
 from sqlvec.pages.key_layout import KeyLayout
 from sqlvec.pages.pager import Pager
 
@@ -180,3 +182,39 @@ def test_write_count_and_savepoints():
     assert 5000 == tree.max_rowid()
     pager.rollback()
     assert 0 == pager.page_count
+
+
+@needs_oracle
+@pytest.mark.parametrize("auto_vacuum", [0, 1])
+@pytest.mark.parametrize("page_size", [512, 1024])
+@pytest.mark.parametrize(("count", "width"), [(10, 0), (900, 3), (3000, 0), (1500, 60), (300, 900)])
+def test_index_from_sorted_entries(tmp_path, page_size, count, width, auto_vacuum):
+    real = sqlite3.connect(tmp_path / "r.db")
+    real.execute(f"pragma page_size={page_size}")
+    real.execute(f"pragma auto_vacuum={auto_vacuum}")
+    source = random.Random(count)
+    rows = [(n, "abc" + "x" * source.randrange(width + 1) + str(source.randrange(10**6))) for n in range(1, count + 1)]
+    real.executescript("create table t(a); create table u(a, b); drop table t" if not auto_vacuum else "create table u(a,b)")
+    real.execute("create index i on u(b)")
+    real.execute("drop index i")
+    real.execute("vacuum")
+    real.executemany("insert into u values(?,?)", rows)
+    real.commit()
+    pager = Pager.open(str(tmp_path / "r.db"))
+    pager.begin_read()
+    memory = Pager.open(None)
+    memory.set_page_size(page_size)
+    memory.auto_vacuum = auto_vacuum
+    memory.begin_write()
+    replace_content(memory, pager)
+    pager.end_read()
+    pager.close()
+    real.execute("create index i on u(b)")
+    real.commit()
+    root = memory.create_tree(True)
+    tree = memory.index_tree(root, KeyLayout(2))
+    fill_index(tree, [record.encode((text, number)) for text, number in sorted((row[1], row[0]) for row in rows)])
+    expected = real.execute("select path,pageno,pagetype,ncell,payload,unused,mx_payload,pgoffset from dbstat where name='i'").fetchall()
+    assert expected == list(storage_stats.page_rows(memory, root))
+    assert [] == integrity.check_structure(memory, [1, 3 if auto_vacuum else 2, root])
+    real.close()
