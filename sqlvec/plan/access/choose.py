@@ -178,8 +178,8 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     if wanted:
         order = resolve("sqlvec.plan.access.ordering:Order")(clause, wanted)
         limit = None
-    if request.mode == "order" and not block.is_aggregate:
-        limit = literal_limit(block.window_limit if block.windows else block.limit or block.limit_hint)
+        if request.mode == "order" and not block.is_aggregate:
+            limit = literal_limit(block.window_limit if block.windows else block.limit or block.limit_hint)
         cost = resolve("sqlvec.plan.access.join_order:SortCost")(
             walk.rows + 1, len(wanted), limit, request.distinct is not None)
         for loop in candidates.loops:
