@@ -11,7 +11,7 @@ Follows "Subquery Flattening" in "The SQLite Query Optimizer Overview" of the ma
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm
+from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm, sources_of
 from sqlvec.plan.logical import Block, Compound, FromItem, Query
 from sqlvec.plan.reads import block_expressions, columns_read
 from sqlvec.plan.rewrite.substitute import Copying, replace_in_query, without_subtype
@@ -83,6 +83,9 @@ def _merge(block: Block, item: FromItem, query: Block) -> None:
             condition.outer_on, condition.inner_on = first.source, None
         elif item.left_of_right:                # must hold before a later RIGHT JOIN adds its null rows
             condition.inner_on = first.source
+            if first.table is not None and not sources_of(condition.expression):
+                # Of no column, it would be checked before all loops and keep the null rows away as well.
+                condition.expression = Case(None, (_present(first),), (condition.expression,), None)
     for condition in block.conditions:
         if condition.outer_on == source:
             condition.outer_on = first.source
@@ -125,12 +128,17 @@ def _nullable(result: Expression, first: FromItem, is_outer: bool) -> Expression
     changed = result.replace(change)
     if type(result) is Column or first.table is None:
         return changed
-    table = first.table
-    key = table.primary_key[0] if table.without_rowid else -1
-    present = IsNull(Column(first.source, key, "", None, None, False, table), True)
-    case = Case(None, (present,), (changed,), None)
+    case = Case(None, (_present(first),), (changed,), None)
     case.affinity, case.collation, case.explicit = result.affinity, result.collation, result.explicit
     return case
+
+
+def _present(item: FromItem) -> Expression:
+    """True on rows of a table, false on the null row of an outer join."""
+    table = item.table
+    assert table is not None
+    key = table.primary_key[0] if table.without_rowid else -1
+    return IsNull(Column(item.source, key, "", None, None, False, table), True)
 
 
 # --- UNION ALL ------------------------------------------------------------------------------------------------------------------------
