@@ -1,6 +1,6 @@
 """How the unmatched rows of the right table of a RIGHT or FULL JOIN are found: a plan of its own for that table alone.
 
-WHERE terms that read nothing but this table may drive it; all conditions are checked on its rows by the level anyway.
+WHERE terms may drive it, those that read the loops around too: their columns are NULL here.  All conditions are checked on its rows by the level anyway.
 
 Follows "SELECT" of the manual, RIGHT and FULL OUTER JOIN.
 """
@@ -10,7 +10,7 @@ from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import Candidates
 from sqlvec.plan.access.join_order import search
 from sqlvec.plan.access.paths import PathBuilder
-from sqlvec.plan.access.terms import NO_SOURCE, Clause, Scope
+from sqlvec.plan.access.terms import Clause, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ def rest_path(block: Block, builder: PathBuilder, loop: Loop, loops: tuple[Loop,
     item.left = item.right = item.left_of_right = False
     try:
         clause.analyse()
-        for term in clause.terms:               # columns of the loops around are NULL here: such terms count for the cost only
-            if builder.scope.mask(term.expression) & ~loop.bit:
-                term.source = NO_SOURCE
         candidates = Candidates(clause, request, (), is_rest=True)
         candidates.add_item(0, 0)
         walk = search(candidates.loops, 1, request.outer_rows, None, 0, None)
