@@ -27,7 +27,7 @@ def value(rng, kind):
     return f"19{rng.randrange(92, 99)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
 
 
-def make(connection, rows=700, seed=5, page_size=1024):
+def make(connection, rows=250, seed=5, page_size=1024):
     """Fill an empty file through an sqlite3 connection."""
     rng = random.Random(seed)
     connection.execute(f"pragma page_size = {page_size}")

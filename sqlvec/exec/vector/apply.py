@@ -81,7 +81,9 @@ class Apply:
             extra = {ORDINAL} if not ordered else {ORDINAL, *self.outer}
             earlier = {source for source, _ in (ORDINAL, *self.outer)}
             for number, level in enumerate(self.join.levels):
-                self.steps.append(Step(level, earlier, needs[number] | extra, self.activation, ordered))
+                step = Step(level, earlier, needs[number] | extra, self.activation, ordered)
+                step.repeats = True
+                self.steps.append(step)
                 earlier = earlier | {level.path.source}
         batches: Iterator[ColumnBatch] = iter((outer,))
         for step in self.steps:

@@ -278,6 +278,7 @@ class Step:
         self.source = level.path.source
         self.is_left = level.kind == "left"
         self.earlier = earlier
+        self.repeats = False                      # set by whoever asks a step again and again
         self.asked = 0                            # outer rows of all runs of this step
         self.seeker: Any = None
         self.row_program: Any = None
@@ -338,7 +339,7 @@ class Step:
             yield from self._build_inner(self._chained(blocks, batches))
         elif self._may_probe(count, inner_rows):
             yield from self._probe(blocks, count)
-        elif self.is_left or 2 * count > inner_rows or self.asked > count:
+        elif self.is_left or 2 * count > inner_rows or self.asked > count or (self.repeats and count >= COLLECTED):
             # (a step that is asked again and again reads its inner once)
             yield from self._build_inner(self._chained(blocks, iter(())))
         else:
