@@ -156,6 +156,7 @@ def spill(pager: Pager) -> None:
     lock = pager.lock
     if pager.wal is not None:
         pager.wal.spill()
+        _forget_spilled(pager)
         return
     if lock is None or pager.journal is None or pager.journal.file is None or not lock.lock(EXCLUSIVE):
         return
@@ -169,6 +170,11 @@ def spill(pager: Pager) -> None:
     except BaseException:
         pager.failed = True
         raise
+    _forget_spilled(pager)
+
+
+def _forget_spilled(pager: Pager) -> None:
+    """Written pages are clean, though not yet committed; images of the transaction's beginning aren't needed in memory any more."""
     for page_no in pager.frames[0].images:
         pager.frames[0].images[page_no] = ON_DISK
     for page_no, page in pager.changed.items():

@@ -601,7 +601,7 @@ class Pager:
 
     def spill_if_large(self) -> None:
         """Called between changes of trees: write changed pages out early when the cache overflows."""
-        if len(self.changed) > self._spill_limit() and self.file is not None and self.wal is None and self.cache_spill:
+        if len(self.changed) > self._spill_limit() and self.file is not None and self.cache_spill:
             resolve("sqlvec.pages.journal:spill")(self)
 
     def allocate(self, near: int = 0) -> tuple[int, bytearray]:

@@ -51,6 +51,20 @@ _FRAME = Struct(">II8sII")
 _RETRIES = 100
 
 
+class Tail:
+    """The frames of the transaction that is being written: how far they reach, their pages in order, the newest frame of each page."""
+
+    __slots__ = ("big_endian", "checksum", "frame", "newest", "pages", "salts")
+
+    def __init__(self, frame: int, checksum: tuple[int, int], salts: bytes, big_endian: bool) -> None:
+        self.frame = frame
+        self.checksum = checksum
+        self.salts = salts
+        self.big_endian = big_endian
+        self.pages: list[int] = []
+        self.newest: dict[int, int] = {}
+
+
 class Wal:
     """The log as one connection uses it."""
 
@@ -66,6 +80,7 @@ class Wal:
         "path",
         "reader",
         "salts_of_frames",
+        "tail",
         "top_of_frames",
     )
 
@@ -86,6 +101,7 @@ class Wal:
         self.top_of_frames = 0
         self.reader = -1
         self.is_writing = False
+        self.tail: Tail | None = None
         self.checkpoint_sequence = 0
         self.directory_synced = False
 
@@ -221,6 +237,8 @@ class Wal:
 
     def read_page(self, page_no: int) -> bytes | None:
         """The image of a page in the log, None where the database file has it (W1)."""
+        if self.tail is not None and page_no in self.tail.newest:
+            return self.read_frame(self.tail.newest[page_no])
         frame = self.frames.get(page_no)
         if frame is None or self.reader == 0:
             return None
@@ -333,10 +351,10 @@ class Wal:
         pager = self.pager
         pager.release(1)
         wrote = False
-        if pager.changed or pager.was_cut:
+        if pager.changed or pager.was_cut or self.tail is not None:
             try:
                 finish_auto_vacuum(pager)
-                if 1 in pager.changed or pager.page_count != pager.frames[0].count:
+                if 1 in pager.changed or not pager.changed or pager.page_count != pager.frames[0].count:
                     stamp_page_one(pager)
                 self._append()
             except BaseException:
@@ -361,58 +379,85 @@ class Wal:
 
     def rollback(self) -> None:
         """Forget the changed pages: nothing of them is visible in the log."""
-        self.pager.undo_changes()
+        pager = self.pager
+        if self.tail is None:
+            pager.undo_changes()
+        else:
+            self.tail = None
+            pager.changed = {}
+            pager.drop_cache()
+            pager.page_count = pager.frames[0].count
         self._leave_write()
 
     def spill(self) -> None:
-        """Changed pages stay in memory until the commit."""
+        """Write changed pages as frames without a commit mark: nobody else sees them, and a rollback just forgets them."""
+        pager = self.pager
+        try:
+            numbers = sorted(page_no for page_no in pager.changed if page_no <= pager.page_count)
+            self._write_frames(self.tail or self._open_tail(), numbers, 0)
+        except BaseException:
+            pager.failed = True
+            raise
 
     def _append(self) -> None:
+        """Write the last frames of the transaction, make them durable and publish all of them."""
         pager = self.pager
-        header = self.header
-        assert header is not None
-        self._restart_if_possible()
-        header = self.header
-        assert header is not None
-        size = pager.page_size
-        sync = pager.synchronous
-        big = header.big_endian
-        salts = header.salts
-        checksum = header.checksum
-        if header.max_frame == 0:
-            salts, checksum = self._write_file_header()
-            big = False
-            if sync:
-                self._sync_header()
-        changed = pager.changed
-        numbers = sorted(page_no for page_no in changed if page_no <= pager.page_count)
-        at = HEADER_SIZE + header.max_frame * (FRAME_HEADER + size)
-        s0, s1 = checksum
-        pieces: list[bytes | bytearray] = []
-        last = numbers[-1]
-        for page_no in numbers:
-            image = changed[page_no]
-            lead = _FRAME.pack(page_no, pager.page_count if page_no == last else 0, salts, 0, 0)[:8]
-            s0, s1 = checksum_words(lead, s0, s1, big)
-            s0, s1 = checksum_words(image, s0, s1, big)
-            pieces += (lead, salts, s0.to_bytes(4, "big"), s1.to_bytes(4, "big"), image)
-            if len(pieces) > 640:
-                at = self._flush(at, pieces)
-        self._flush(at, pieces)
-        if sync > 1:
+        tail = self.tail or self._open_tail()
+        self._write_frames(tail, sorted(page_no for page_no in pager.changed if page_no <= pager.page_count), pager.page_count)
+        if pager.synchronous > 1:
             self.file.sync()
+        header = self.header
+        assert header is not None
         frame = header.max_frame
-        for page_no in numbers:
+        for page_no in tail.pages:
             frame += 1
             self.index.add_frame(frame, page_no)
             self.frames[page_no] = frame
         self.top_of_frames = frame
-        self.salts_of_frames = salts
-        raw = make_header(header.change + 1, big, size, frame, pager.page_count, (s0, s1), salts)
+        self.salts_of_frames = tail.salts
+        self.tail = None
+        raw = make_header(header.change + 1, tail.big_endian, pager.page_size, frame, pager.page_count, tail.checksum, tail.salts)
         self.index.write_header(raw)
         self.header = IndexHeader(raw)
         if self.reader == 0:
             self._move_reader()
+
+    def _open_tail(self) -> Tail:
+        """Where this transaction's frames go: behind the last commit, or to the start of a log begun anew."""
+        self._restart_if_possible()
+        header = self.header
+        assert header is not None
+        tail = Tail(header.max_frame, header.checksum, header.salts, header.big_endian)
+        if header.max_frame == 0:
+            tail.salts, tail.checksum = self._write_file_header()
+            tail.big_endian = False
+            if self.pager.synchronous:
+                self._sync_header()
+        self.tail = tail
+        return tail
+
+    def _write_frames(self, tail: Tail, numbers: list[int], commit_size: int) -> None:
+        """Append these changed pages; the last one carries the commit mark when there is one."""
+        pager = self.pager
+        size = pager.page_size
+        changed = pager.changed
+        at = HEADER_SIZE + tail.frame * (FRAME_HEADER + size)
+        s0, s1 = tail.checksum
+        pieces: list[bytes | bytearray] = []
+        last = numbers[-1]
+        for page_no in numbers:
+            image = changed[page_no]
+            lead = page_no.to_bytes(4, "big") + (commit_size if page_no == last else 0).to_bytes(4, "big")
+            s0, s1 = checksum_words(lead, s0, s1, tail.big_endian)
+            s0, s1 = checksum_words(image, s0, s1, tail.big_endian)
+            pieces += (lead, tail.salts, s0.to_bytes(4, "big"), s1.to_bytes(4, "big"), image)
+            tail.frame += 1
+            tail.pages.append(page_no)
+            tail.newest[page_no] = tail.frame
+            if len(pieces) > 640:
+                at = self._flush(at, pieces)
+        self._flush(at, pieces)
+        tail.checksum = (s0, s1)
 
     def _sync_header(self) -> None:
         """The first sync also makes the name of the log durable, and the removal of a rollback journal before it."""

@@ -7,6 +7,7 @@ import pytest
 from pages_support import count, insert, make_table, needs_cli, oracle
 
 from sqlvec import errors
+from sqlvec.pages import record
 from sqlvec.pages.checkpoint import run_checkpoint
 from sqlvec.pages.journal_mode import set_journal_mode
 
@@ -140,3 +141,32 @@ def test_two_pagers_of_one_process(tmp_path, open_pager):
     assert 2 == count(second)
     second.close()
     assert ["t.db"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_spilled_transactions(shared):
+    pager, other = shared
+    pager.cache_size = 20
+    for ends_well in (False, True):
+        pager.begin_write()
+        tree = pager.table_tree(2)
+        for rowid in range(10000, 12000):
+            tree.insert(rowid, record.encode((rowid, "y" * 50)))
+        for rowid in range(1, 100, 3):
+            tree.delete(rowid)
+        assert pager.wal.tail is not None, "nothing was spilled"
+        assert "100" == other("select count(*) from t")
+        depth = pager.savepoint()
+        for rowid in range(20000, 22000):
+            tree.insert(rowid, record.encode((rowid, "y" * 50)))
+        pager.rollback_to(depth)
+        assert 11999 == tree.max_rowid()
+        pager.release(depth)
+        if ends_well:
+            pager.commit()
+        else:
+            pager.rollback()
+        expected = 2067 if ends_well else 100
+        assert expected == count(pager)
+        assert f"{expected}\nok" == other("select count(*) from t; pragma integrity_check")
+    insert(pager, 50000, 5)
+    assert "2072\nok" == other("select count(*) from t; pragma integrity_check")
