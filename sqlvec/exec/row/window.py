@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.exec.row.ephemeral import SortTerm, hash_function
+from sqlvec.exec.row.sort import as_sorter_keeps, real_places
 from sqlvec.exec.row.window_frame import Bounds, Peers, check_offset, frame_rows
+from sqlvec.expr.bound import Column
 from sqlvec.expr.operations import is_true, plain
 from sqlvec.functions import window as window_functions
+from sqlvec.plan import physical
 from sqlvec.values.compare import compare
 
 TYPE_CHECKING = False
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 
     from sqlvec.exec.operators import Compiler
     from sqlvec.expr.bound import WindowCall
-    from sqlvec.plan import physical
 
 
 class Partition:
@@ -318,6 +320,7 @@ class WindowPlan:
             self.calls.append(CompiledCall(call, places, condition, compiler.collations.lookup(call.using)))
         kind = "tuple:" + ",".join(map(str, subtypes)) if subtypes else "tuple"
         self.maker = compiler.function(tuple(expressions), node.input.columns, kind)
+        self.kept_places = _kept_places(node.input, expressions, self.partition_width + self.order_width)
         frame = window.frame
         self.frame = frame
         self.is_distance = frame.unit == "RANGE" and (frame.start[1] is not None or frame.end[1] is not None)
@@ -333,6 +336,14 @@ class WindowPlan:
         for (kind, expression), which in ((frame.start, "starting"), (frame.end, "ending")):
             edges.append((kind, None if expression is None else check_offset(values.pop(0), frame.unit, which)))
         return Bounds(frame.unit, edges[0], edges[1], self.term)
+
+
+def _kept_places(node: physical.Node, expressions: list[Any], first: int) -> tuple[int, ...]:
+    """Arguments (from place ``first`` on) that are computed REAL columns: the original's temporary table keeps them as a sorter does."""
+    project = node.input if isinstance(node, physical.Sort) else node
+    keys = {(node.columns[place].source, node.columns[place].number) for place in real_places(project)}
+    return tuple(place for place, one in enumerate(expressions)
+                 if place >= first and isinstance(one, Column) and (one.source, one.number) in keys)
 
 
 def open_window_pass(node: physical.WindowPass, compiler: Compiler) -> Any:
@@ -351,6 +362,8 @@ def open_window_pass(node: physical.WindowPass, compiler: Compiler) -> Any:
         bounds: Bounds | None = None
         for row in source(activation, outer):
             evaluated = evaluate(row, outer)
+            if plan.kept_places:
+                evaluated = next(as_sorter_keeps((evaluated,), plan.kept_places))
             if plan.partition_key is not None:
                 key = plan.partition_key(evaluated)
                 if rows and key != current:
