@@ -104,3 +104,28 @@ def test_unmatched_rows_of_a_right_join_are_searched_with_nulls(engine):
     assert plan_text(session, sql).endswith("RIGHT-JOIN r\n    SEARCH r USING INDEX r_y (y=?)")
     assert run(session, sql) == [(2, 2, 6)]
     assert run(session, "SELECT * FROM l RIGHT JOIN r ON z = 6 AND l.x = 1 WHERE r.y IS l.x") == [(None, None, 7)]
+
+
+COMPOUND_VIEWS = """
+CREATE TABLE a(x INT, y TEXT COLLATE NOCASE); CREATE TABLE b(x TEXT, y TEXT);
+INSERT INTO a VALUES (1, 'A'), (2, 'b'), (10, 'C'); INSERT INTO b VALUES ('1', 'A'), ('2', 'c'), ('10', 'a');
+CREATE VIEW ab AS SELECT x p, y q FROM a UNION ALL SELECT x, y FROM b;
+CREATE VIEW ba AS SELECT x p, y q FROM b UNION ALL SELECT x, y FROM a;
+CREATE VIEW named_ab(p, q) AS SELECT x, y FROM a UNION ALL SELECT x, y FROM b;
+CREATE VIEW named_ba(p, q) AS SELECT x, y FROM b UNION ALL SELECT x, y FROM a;
+"""
+TERMS = ("p = 1", "p > '1'", "p IN (1, '10')", "q = 'a'", "q BETWEEN 'a' AND 'b'", "q COLLATE BINARY = 'a'", "p + 0 = '2'")
+
+
+@pytest.mark.parametrize("view", ["ab", "ba", "named_ab", "named_ba"])
+def test_terms_on_compounds_of_mixed_columns(oracle, view):
+    """Affinity and collation of a term that has gone into the arms, or onto the merged arms."""
+    connection = oracle.connect(":memory:")
+    connection.executescript(COMPOUND_VIEWS)
+    session = Session.open(":memory:")
+    for statement in COMPOUND_VIEWS.split(";"):
+        if statement.strip():
+            run(session, statement)
+    for term in TERMS:
+        for sql in (f"SELECT * FROM {view} WHERE {term}", f"SELECT count(*) FROM {view} WHERE {term}"):
+            assert run(session, sql) == connection.execute(sql).fetchall(), sql

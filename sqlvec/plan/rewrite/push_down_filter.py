@@ -7,7 +7,8 @@ Follows "The WHERE-clause push-down optimization" in "The SQLite Query Optimizer
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Call, Column, Expression, Literal, without_fixed_columns
+from sqlvec.expr.bound import And, Between, Call, Collate, Column, Compare, Expression, InList, Literal, without_fixed_columns
+from sqlvec.plan.comparison import BINARY, compare, simple_affinity
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 from sqlvec.plan.rewrite.substitute import without_subtype
 
@@ -32,7 +33,7 @@ def push_down_filter(block: Block, item: FromItem) -> bool:
         if any(arm.windows and not _over_partition(expression, item.source, arm) for arm in arms):
             continue
         for arm in arms:
-            _add(arm, _inside(expression, item.source, arm))
+            _add(arm, _inside(expression, item.source, arm, arms[0]))
         changed = True
     return changed
 
@@ -78,14 +79,36 @@ def _over_partition(expression: Expression, source: int, arm: Block) -> bool:
     return all(type(node) is not Column or node.source != source or arm.result[node.number].key() in parts for node in expression.walk())
 
 
-def _inside(expression: Expression, source: int, arm: Block) -> Expression:
-    """The term over the arm's own expressions, which lose a JSON subtype as the column would."""
+def _inside(expression: Expression, source: int, arm: Block, first: Block) -> Expression:
+    """The term over the arm's own expressions, which lose a JSON subtype as the column would and collate as those of the first arm do.
+
+    Comparisons are decided anew: the arms of a compound may give a column different affinities."""
 
     def change(node: Expression) -> Expression | None:
-        if type(node) is not Column or node.source != source:
+        if type(node) is Column and node.source == source:
+            result = without_subtype(arm.result[node.number])
+            wanted = first.result[node.number].collation or BINARY
+            return result if (result.collation or BINARY).upper() == wanted.upper() else Collate(result, wanted)
+        if first is arm and not any_differs:
             return None
-        return without_subtype(arm.result[node.number])
+        if type(node) is Compare:
+            return compare(node.operator, node.left.replace(change), node.right.replace(change))
+        if type(node) is Between:
+            operand = node.operand.replace(change)
+            new = node.copy()
+            new.low = compare(node.low.operator, operand, node.low.right.replace(change))
+            new.high = compare(node.high.operator, operand, node.high.right.replace(change))
+            return new  # type: ignore[no-any-return]
+        if type(node) is InList:
+            operand = node.operand.replace(change)
+            return InList(operand, tuple([item.replace(change) for item in node.items]), node.negated, simple_affinity(operand.affinity),
+                          operand.collation or BINARY)
+        return None
 
+    any_differs = any(type(node) is Column and node.source == source
+                      and (node.affinity != first.result[node.number].affinity
+                           or (node.collation or BINARY).upper() != (first.result[node.number].collation or BINARY).upper())
+                      for node in expression.walk())
     return expression.replace(change)
 
 
