@@ -21,6 +21,9 @@ TEMP = 1
 
 def create_index(context: CommandContext, statement: ast.CreateIndex, sql: str) -> None:
     """Carry out the command."""
+    for term in statement.columns:          # refused before any name is looked up
+        if term.nulls is not None:
+            raise errors.unsupported_nulls(term.nulls)
     table = _find_table(context, statement)
     number = table.database
     name = statement.name.text

@@ -41,7 +41,7 @@ class RowConstraints:
         self.strict = tuple(
             (number, column.declared_type, STRICT_TYPES[column.declared_type.upper()])
             for number, column in enumerate(self.table.columns)
-            if column.declared_type.upper() in STRICT_TYPES
+            if column.declared_type.upper() in STRICT_TYPES and number not in self.generated
         ) if self.table.strict else ()
         self.defaults: dict[int, Any] = {}
 
@@ -70,7 +70,7 @@ class RowConstraints:
         return True
 
     def check_types(self, image: list[Any]) -> None:
-        """STRICT: each value must be of its column's type."""
+        """STRICT: each value must be of its column's type; generated columns escape, only ``PRAGMA integrity_check`` sees them."""
         for number, declared, allowed in self.strict:
             value = image[number]
             if value is not None and type(value) not in allowed:
