@@ -182,6 +182,8 @@ class Statement:
     def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
         select = statement.source
         if select is None:
+            if statement.columns is not None:
+                self._check_count(statement, table, width, 0)
             return ((),), None
         body = select.body
         if isinstance(body, ast.Values) and select.with_ is None and not select.order_by and select.limit is None:
