@@ -14,7 +14,7 @@ from sqlvec import errors
 from sqlvec.expr.bound import Call, Expression, Literal, Parameter
 from sqlvec.parse import ast
 from sqlvec.plan import query_plan, transfer
-from sqlvec.plan.expressions import bind_expression, bind_operand
+from sqlvec.plan.expressions import TargetColumn, bind_expression, bind_operand
 from sqlvec.plan.physical import Plan
 from sqlvec.plan.physical_dml import Delete, Insert, TableWrite, Update, VtabWrite, WriteNode
 from sqlvec.plan.planner import complete_plan, new_binding
@@ -213,8 +213,6 @@ class Statement:
         binder = self.binder
         assigned = {name.text.lower() for clause in statement.sets for name in clause.names}
         table = find_target(binder, self.binding, statement.table, "UPDATE", assigned)
-        if statement.from_:
-            self._check_from(statement, statement.from_, table)
         write = binder.table_write(table)
         joins = bool(statement.from_)
         bound: dict[int, Expression] = {}
@@ -235,6 +233,8 @@ class Statement:
         is_quiet = not binder.triggers(table, "UPDATE", assigned) and statement.returning is None and not has_keys
         reads = {number for source, number in columns_read(bound.values()) if source == write.source}
         source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", reads)
+        if statement.from_:
+            self._check_from(statement, statement.from_, table)
         width = len(source.columns) - len(places)
         if places:
             extra = source.columns[width:]
@@ -282,9 +282,8 @@ class Statement:
         """The plan that finds the rows to change: their keys, then ``extra`` values."""
         schema = ast.Name(self.binder.context.catalogs.names[table.database], _NOWHERE, '"')
         name = _in_schema(statement.table, schema)
-        qualifier = name.alias if name.alias is not None else name.name
         columns: list[Any] = [
-            ast.ResultColumn(ast.ColumnRef(schema, qualifier, ast.Name(column, _NOWHERE, '"'), _NOWHERE), None, column, _NOWHERE)
+            ast.ResultColumn(TargetColumn(None, None, ast.Name(column, _NOWHERE, '"'), _NOWHERE), None, column, _NOWHERE)
             for column in key_columns(table)
         ]
         where = statement.where
@@ -296,7 +295,11 @@ class Statement:
         if statement.limit is not None:             # INDEXED BY is for the query that picks the rows
             name = ast.TableName(name.schema, name.name, name.alias, None, name.not_indexed, None, name.span)
         items = [ast.JoinItem(name, 0, None, None, name.span)]
-        for item in getattr(statement, "from_", []):
+        others = getattr(statement, "from_", None) or []
+        if len(others) > 1:                         # several are one nested join, which does not see the table
+            span = (others[0].span[0], others[-1].span[1])
+            others = [ast.JoinItem(ast.ParenthesisedJoin(others, None, span), 0, None, None, span)]
+        for item in others:
             items.append(ast.JoinItem(item.source, item.join or ast.JOIN_COMMA, item.on, item.using, item.span))
         core = ast.SelectCore(False, columns, items, where, group_by, None, [], statement.span)
         self.binding.numbers[id(core)] = 0          # the scan itself isn't a SELECT

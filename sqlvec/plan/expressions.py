@@ -13,7 +13,7 @@ from sqlvec import errors
 from sqlvec.expr import bound
 from sqlvec.parse import ast
 from sqlvec.plan.comparison import BINARY, applied_affinity, compare, inherit, pair_collation, simple_affinity
-from sqlvec.plan.scope import Row, resolve_column
+from sqlvec.plan.scope import Row, resolve_column, resolve_in_first
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
 from sqlvec.values.affinity import NUMERIC, affinity_of_type
@@ -326,7 +326,7 @@ def is_plain_constant(node: ast.Node) -> bool:
         part = stack.pop()
         kind = type(part)
         if kind is ast.ColumnRef:
-            if part.table is not None or part.column.quoted or fold(part.column.text) not in ("true", "false"):
+            if part.table is not None or part.column.quoted or fold(part.column.text) not in ("true", "false"):  # type: ignore[attr-defined]
                 return False
         elif kind in _CONSTANT_KINDS:
             stack.extend(resolve("sqlvec.schema.from_ast:children_in_order")(part))
@@ -390,9 +390,16 @@ def _function_call(node: ast.FunctionCall, scope: Scope) -> Expression:
     return resolve("sqlvec.plan.function_call:bind_call")(node, scope)  # type: ignore[no-any-return]
 
 
+class TargetColumn(ast.ColumnRef):
+    """A column of the table that UPDATE or DELETE changes: the first source, even if another one has the same name."""
+
+    __slots__ = ()
+
+
 _BINDERS: dict[type, Callable[[Any, Scope], Expression]] = {
     ast.Literal: _literal,
     ast.ColumnRef: resolve_column,
+    TargetColumn: resolve_in_first,
     ast.Parameter: _parameter,
     ast.Binary: _binary,
     ast.Unary: _unary,

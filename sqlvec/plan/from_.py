@@ -224,6 +224,8 @@ def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
             key = fold(name) if source.origins is None else source.origins[number][2]
             if key in source.using or key in following or number in source.hides:
                 hides.add(len(results))
+            elif source.origins is None:
+                _check_twins(source, number, name, inner)
             origins.append(source.origins[number] if source.origins is not None else (source.schema, source.key, key))
             results.append(source.column(number))
             names.append(name)
@@ -416,6 +418,15 @@ def expand_star(scope: Scope, table: ast.Name | None) -> list[tuple[Expression, 
     return found
 
 
+def _is_twin(other: Source, source: Source, key: str) -> bool:
+    """Does ``other`` have a column of the same table name as well?"""
+    if key in other.using:
+        return False
+    if other.origins is not None:
+        return any(origin == (source.schema, source.key, key) and at not in other.hides for at, origin in enumerate(other.origins))
+    return other.key == source.key and other.schema == source.schema and other.find(key) is not None
+
+
 def _check_twins(source: Source, number: int, name: str, scope: Scope) -> None:
     """Two items of one name make the columns of ``*`` ambiguous; a lone nested join is asked by unqualified names."""
     if source.origins is not None:
@@ -423,8 +434,7 @@ def _check_twins(source: Source, number: int, name: str, scope: Scope) -> None:
         if len(scope.sources) == 1 and sum(origin[2] == wanted and at not in source.hides for at, origin in enumerate(source.origins)) > 1:
             raise errors.ambiguous_column(wanted)
         return
-    if source.key and any(other is not source and other.key == source.key and other.schema == source.schema and other.origins is None
-                          and other.find(fold(name)) is not None and fold(name) not in other.using for other in scope.sources):
+    if source.key and any(_is_twin(other, source, fold(name)) for other in scope.sources if other is not source):
         item = source.item
         shown = (item.alias or item.name) if item is not None else source.key
         raise errors.ambiguous_column(f"{source.schema or '*'}.{shown}.{name}")

@@ -131,7 +131,9 @@ class Source:
         return self.keys.get(key)
 
     def has_rowid(self) -> bool:
-        return self.table is None or (not self.table.without_rowid and self.table.kind != "view")
+        if self.table is None:
+            return self.origins is None         # a nested join has none
+        return not self.table.without_rowid and self.table.kind != "view"
 
     def column(self, number: int) -> Column:
         """The bound column; the INTEGER PRIMARY KEY becomes the rowid."""
@@ -171,8 +173,8 @@ class Scope:
     def __init__(self, binding: Binding, parent: Scope | None = None, frame: Frame | None = None, restriction: str | None = None) -> None:
         self.binding = binding
         self.parent = parent
-        self.frame = frame if frame is not None else (parent.frame if parent is not None else Frame(None))
-        self.restriction = restriction if restriction is not None or parent is None else parent.restriction
+        self.frame = frame if frame is not None else (parent.frame if parent is not None else Frame(None))  # type: ignore[has-type]
+        self.restriction = restriction if restriction is not None or parent is None else parent.restriction  # type: ignore[has-type]
         self.sources: list[Source] = []
         self.aliases: list[tuple[str, Expression, Any]] | None = None
         self.allow_aggregates = False
@@ -212,6 +214,13 @@ def resolve_column(node: ast.ColumnRef, scope: Scope) -> Expression:
             return found
         at = at.parent
     return _unresolved(node, scope, binding)
+
+
+def resolve_in_first(node: ast.ColumnRef, scope: Scope) -> Expression:
+    """A column of the scope's first source, whatever the others are called."""
+    source = scope.sources[0]
+    number = source.find(fold(node.column.text))
+    return _column(node, (source, -1 if number is None else number), scope, scope)
 
 
 def _unresolved(node: ast.ColumnRef, scope: Scope, binding: Binding) -> Expression:
