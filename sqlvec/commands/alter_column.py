@@ -191,15 +191,22 @@ def _checked_table(context: CommandContext, table: Table, text: str, when: str) 
 
 
 def _check_indexes(context: CommandContext, table: Table, new_table: Table) -> None:
+    """Indexes that need the column refuse; strings stand in single quotes by now, so that double quotes hold names alone."""
     index_from_ast = resolve("sqlvec.schema.from_ast:index_from_ast")
-    for index in reversed(table.indexes):
-        if index.sql is None:
-            continue
-        try:
-            tree, _ = parse_statement(index.sql)
-            schema_expr.check_index(index_from_ast(tree, new_table, 0, index.sql), context.plan_context())
-        except errors.SqlError as error:
-            raise errors.while_altering(f"error in index {index.name} after drop column: {error.message}") from None
+    settings = context.plan_context().settings
+    lenient = settings.double_quoted_strings
+    settings.double_quoted_strings = False
+    try:
+        for index in reversed(table.indexes):
+            if index.sql is None:
+                continue
+            try:
+                tree, _ = parse_statement(index.sql)
+                schema_expr.check_index(index_from_ast(tree, new_table, 0, index.sql), context.plan_context())
+            except errors.SqlError as error:
+                raise errors.while_altering(f"error in index {index.name} after drop column: {error.message}") from None
+    finally:
+        settings.double_quoted_strings = lenient
 
 
 def _rewrite_rows(context: CommandContext, table: Table, column: int) -> None:
