@@ -37,6 +37,8 @@ from sqlvec.pages.record import get_varint, put_varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from sqlvec.pages.pager import Pager
 
 MOST_PAGES = 5
@@ -250,6 +252,7 @@ class Balancer:
                 raise errors.corrupt()
             pager.write(page_no)
         cells, ends = self._gather(old, dividers, kind)
+        keys = self._gather_keys(old, kind)
         last_right = self.right_child(old[-1]) if kind < 8 else 0
         room = capacity(kind, 0, self.layout.usable)
         ends = distribute(cells, ends, room, kind == LEAF_TABLE, self.bulk)
@@ -259,6 +262,11 @@ class Balancer:
             self.drop(parent, first)
         pages = self._pages_for(old, len(ends))
         self._build(parent, first, pages, cells, ends, kind, last_right)
+        if keys:
+            start = 0
+            for page_no, end in zip(pages, ends, strict=True):
+                pager.leaf_keys[page_no] = keys[start:end]
+                start = end if kind == LEAF_TABLE else end + 1
         if is_root and len(pages) == 1 and self.count(parent) == 0 and parent not in self.overfull:
             self._shallower(parent, pages[0])
         for page_no in old[len(ends) :]:
@@ -277,6 +285,24 @@ class Balancer:
                 else:
                     cells.append(self.right_child(page_no).to_bytes(4, "big") + dividers[i][4:])
         return cells, ends
+
+    def _gather_keys(self, old: list[int], kind: int) -> list[Any]:
+        """Decoded keys that go along with the cells (None where unknown); nothing for interior pages."""
+        if kind < 8:
+            return []
+        keys: list[Any] = []
+        for i, page_no in enumerate(old):
+            count = self.count(page_no)
+            known = self.pager.leaf_keys.get(page_no)
+            if known is None or len(known) + (page_no in self.overfull) != count:
+                keys += [None] * count
+            else:
+                keys += known
+                if page_no in self.overfull:
+                    keys.insert(len(keys) - len(known) + self.waiting_at[page_no], None)
+            if i < len(old) - 1 and kind == LEAF_INDEX:
+                keys.append(None)
+        return keys
 
     def _pages_for(self, old: list[int], wanted: int) -> list[int]:
         """Numbers of the pages that the cells go to, ascending: the old ones first, new ones where more are needed."""

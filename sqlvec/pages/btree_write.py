@@ -318,8 +318,10 @@ def _index_path(tree: IndexTree, values: tuple[Value, ...]) -> tuple[list[tuple[
             path.append((page_no, -1))
             found = False
             if index < count:
-                payload = leaf_payloads(pager, page_no, index, index + 1)[0]
-                found = layout.compare(layout.project(payload, layout.key_columns), key) == 0
+                there = pager.leaf_keys[page_no][index] if layout.is_plain and page_no in pager.leaf_keys else None
+                if there is None:
+                    there = layout.project(leaf_payloads(pager, page_no, index, index + 1)[0], layout.key_columns)
+                found = layout.compare(there, key) == 0
             return path, index, found
         if len(path) > MAX_DEPTH:
             raise errors.corrupt()

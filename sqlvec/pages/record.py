@@ -319,7 +319,7 @@ def _signature_maker(kinds: str, encoding: str) -> Any:
     elif names:
         lines += [f"        {target} = unpack(payload)", f"        return {result}"]
     else:
-        lines += [f"        return {result}"]
+        lines += ["        unpack(payload)", f"        return {result}"]
     lines += ["    return decoder"]
     scope: dict[str, Any] = {"text": str if encoding == "utf-8" else _utf16_decoder(encoding)}
     exec("\n".join(lines), scope)
@@ -385,6 +385,8 @@ class RowShapes(dict):  # type: ignore[type-arg]
     def decode_slowly(self, payload: bytes) -> tuple[Value, ...]:
         """Any payload, value by value: invalid text, and signatures too long to generate."""
         spans = shape_spans(payload[: get_varint(payload, 0)[0]])
+        if spans and self.columns and max(self.columns) >= len(spans) - 1 and spans[-1].offset + spans[-1].size != len(payload):
+            raise IndexError
         out: list[Value] = []
         for column in self.columns:
             if column >= len(spans):
@@ -399,8 +401,10 @@ class RowShapes(dict):  # type: ignore[type-arg]
         """Build the decoder of one shape."""
         return self.build(shape_spans(header))
 
-    def build(self, spans: list[ColumnSpan]) -> Callable[[bytes], tuple[Value, ...]]:
-        """The decoder for values that lie at ``spans``."""
+    def build(self, spans: list[ColumnSpan], is_whole: bool = True) -> Callable[[bytes], tuple[Value, ...]]:
+        """The decoder for values that lie at ``spans``.
+
+        Who reads the last value notices a payload that is longer or shorter than its header says (``is_whole``: the spans are all of the header's)."""
         count = len(spans)
         columns = self.columns
         if len(columns) > _LIMIT_GENERATED or not columns:
@@ -424,17 +428,21 @@ class RowShapes(dict):  # type: ignore[type-arg]
         layout = ">"
         for offset, size, kind in ordered:
             if offset < at:  # the columns aren't in record order: read value by value through a permutation
-                return self._permuted(spans)
+                return self._permuted(spans, is_whole)
             layout += (f"{offset - at}x" if offset > at else "") + _format_of(kind, size)
             at = offset + size
-        unpack = Struct(layout).unpack_from
+        if is_whole and spans and max(columns) >= count - 1:
+            end = spans[-1].offset + spans[-1].size
+            unpack = Struct(layout + (f"{end - at}x" if end > at else "")).unpack
+        else:
+            unpack = Struct(layout).unpack_from
         if all(kind in "bhiqdx" for kind in kinds):
             return unpack
         return _signature_maker(kinds, self.encoding)(unpack, defaults, self.decode_slowly)  # type: ignore[no-any-return]
 
-    def _permuted(self, spans: list[ColumnSpan]) -> Callable[[bytes], tuple[Value, ...]]:
+    def _permuted(self, spans: list[ColumnSpan], is_whole: bool) -> Callable[[bytes], tuple[Value, ...]]:
         order = sorted(set(self.columns))
-        inner = RowShapes(tuple(order), self.encoding, self.real_columns, self.defaults).build(spans)
+        inner = RowShapes(tuple(order), self.encoding, self.real_columns, self.defaults).build(spans, is_whole)
         where = [order.index(column) for column in self.columns]
 
         def decoder(payload: bytes) -> tuple[Value, ...]:
@@ -444,14 +452,79 @@ class RowShapes(dict):  # type: ignore[type-arg]
         return decoder
 
 
+_SIZES = bytes([serial_size(serial) if serial < 128 else 0 for serial in range(256)])
+_walkers: dict[tuple[tuple[int, ...], str, frozenset[int]], Any] = {}
+
+
+def _scalar(payload: bytes, serial: int, at: int) -> tuple[Value, int]:
+    """A value that isn't text, and where it ends."""
+    if serial < 7:
+        if serial == 0:
+            return None, at
+        end = at + _INTEGER_SIZE[serial]
+        return int.from_bytes(payload[at:end], "big", signed=True), end
+    if serial == 7:
+        value: float = _DOUBLE.unpack_from(payload, at)[0]
+        return (None if value != value else value), at + 8
+    if serial < 10:
+        return serial - 8, at
+    if serial < 12:
+        return None, at
+    end = at + ((serial - 12) >> 1)
+    return payload[at:end], end
+
+
+def _walker(columns: tuple[int, ...], encoding: str, real: frozenset[int]) -> Any:
+    """A function ``make(slow) -> decoder`` of these columns for any payload whose serial types up to the last column take a byte each.
+
+    It adds up the sizes of the values in between, instead of knowing them from the shape: slower than a shape's decoder, nothing to build."""
+    found = _walkers.get((columns, encoding, real))
+    if found is not None:
+        return found
+    width = max(columns) + 2
+    lines = ["def make(slow):", "    def walk(payload):", f"        sizes = payload[1:{width}].translate(SIZES)", "        at = payload[0]"]
+    position = 0
+    text_call = "text(payload[at:end], 'utf-8')" if encoding == "utf-8" else "text(payload[at:end])"
+    lines.append("        try:")
+    for column in sorted(set(columns)):
+        if column > position:
+            lines.append(f"            at += {f'sizes[{position}]' if column == position + 1 else f'sum(sizes[{position}:{column}])'}")
+        lines += [
+            f"            s = payload[{column + 1}]",
+            "            if s > 12 and s & 1:",
+            "                end = at + (s - 13 >> 1)",
+            f"                v{column} = {text_call}",
+            f"            else: v{column}, end = scalar(payload, s, at)",
+        ]
+        if column in real:
+            lines.append(f"            if type(v{column}) is int: v{column} = float(v{column})")
+        lines.append("            at = end")
+        position = column + 1
+    lines += [
+        "        except UnicodeDecodeError:",
+        "            return slow(payload)",
+        f"        if at > len(payload) or (payload[0] == {width} and at != len(payload)): raise IndexError",
+        f"        return ({', '.join(f'v{column}' for column in columns)},)",
+        "    return walk",
+    ]
+    scope: dict[str, Any] = {"SIZES": _SIZES, "scalar": _scalar, "text": str if encoding == "utf-8" else _utf16_decoder(encoding)}
+    exec("\n".join(lines), scope)
+    if len(_walkers) >= _SIGNATURE_LIMIT:
+        _walkers.clear()
+    made = _walkers[columns, encoding, real] = scope["make"]
+    return made
+
+
 class PrefixShapes(RowShapes):
     """Decoders by the first ``width`` bytes of a payload: header size and serial types up to the last wanted column, whatever follows it.
 
     Rows whose later columns vary (a comment of any length) so share decoders: ``shapes[payload[:width]](payload)``.  A key that doesn't hold just
-    that (short records, long texts in front) leads to decoders by whole headers.  A shape that is seen once is decoded without building anything.
+    that (short records, long texts in front) leads to decoders by whole headers.  A decoder is built for a shape that comes a second time, up to
+    ``SHAPES`` of them; all other rows are walked (``_walker``), so tables without a common shape cost little more.
     """
 
-    __slots__ = ("headers", "width")
+    __slots__ = ("_walk", "headers", "width")
+    SHAPES = 2000
 
     def __init__(
         self,
@@ -463,27 +536,70 @@ class PrefixShapes(RowShapes):
         super().__init__(columns, encoding, real_columns, defaults)
         self.headers = RowShapes(columns, encoding, real_columns, defaults)
         self.width = max(columns) + 2
+        self._walk: Any = None
 
     def __missing__(self, prefix: bytes) -> Callable[[bytes], tuple[Value, ...]]:
         width = self.width
         if len(prefix) < width or prefix[0] < width:
             return self.decode_by_header            # values may be part of the key: nothing to remember
-        if len(self) > 20000:
-            self.clear()
         if not prefix.isascii():
-            self[prefix] = self.decode_by_header
+            if len(self) < self.SHAPES:
+                self[prefix] = self.decode_by_header
             return self.decode_by_header
-        self[prefix] = self.decode_again
-        return self.decode_slowly
+        walk = self._walk
+        if walk is None:
+            if width > _LIMIT_GENERATED:
+                walk = self._walk = self.decode_slowly
+            else:
+                walk = self._walk = _walker(self.columns, self.encoding, self.real_columns)(self.decode_slowly)
+        if len(self) < self.SHAPES:
+            self[prefix] = self.decode_again
+        return walk  # type: ignore[no-any-return]
 
     def decode_by_header(self, payload: bytes) -> tuple[Value, ...]:
-        """Any payload, by its whole header."""
-        return self.headers[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
+        """Any payload, by its whole header; beyond ``SHAPES`` headers value by value."""
+        headers = self.headers
+        decoder = headers.get(payload[: payload[0]])
+        if decoder is None:
+            if len(headers) >= self.SHAPES:
+                return self.decode_values(payload)
+            decoder = headers[payload[: payload[0]]]
+        return decoder(payload)  # type: ignore[no-any-return]
 
     def decode_again(self, payload: bytes) -> tuple[Value, ...]:
         """The second payload of a shape: from now on a decoder is worth its making."""
-        decoder = self[payload[: self.width]] = self.build(spans_of(payload[0], payload[1 : self.width]))
+        decoder = self[payload[: self.width]] = self.build(spans_of(payload[0], payload[1 : self.width]), payload[0] == self.width)
         return decoder(payload)
+
+    def decode_values(self, payload: bytes) -> tuple[Value, ...]:
+        """Any payload, walking the serial types up to the last wanted column."""
+        at, position = get_varint(payload, 0)
+        end = at
+        found: dict[int, Value] = {}
+        columns = self.columns
+        for column in range(self.width - 1):
+            if position >= end:
+                break
+            serial = payload[position]
+            position += 1
+            if serial > 127:
+                serial, position = get_varint(payload, position - 1)
+            if column not in columns:
+                at += serial_size(serial)
+            elif serial > 12 and serial & 1:
+                stop = at + ((serial - 13) >> 1)
+                if stop > len(payload):
+                    raise IndexError
+                found[column] = decode_text(payload[at:stop], self.encoding)
+                at = stop
+            else:
+                value, at = _scalar(payload, serial, at)
+                if at > len(payload):
+                    raise IndexError
+                found[column] = float(value) if column in self.real_columns and type(value) is int else value
+        if position >= end and at != len(payload):
+            raise IndexError
+        return tuple([found[column] if column in found else self.defaults.get(column) for column in columns])
 
 
 def _value_of(span: ColumnSpan, payload: bytes, encoding: str) -> Value:
