@@ -9,7 +9,7 @@ A script (``tests/golden/<topic>/<name>.slt``) is a list of records separated by
     NULL|2.5
 
 One connection to an empty memory database serves a whole script.  The lines after ``----`` are the rows of the record's last statement as typed literals, or
-one line ``error: TEXT``.  ``python -m tests.golden_runner --record FILE...`` fills in the answers of Python's sqlite3 module (3.40.1) and refuses any other.
+one line ``error: TEXT``; the nodes of EXPLAIN QUERY PLAN are renumbered.  ``python -m tests.golden_runner --record FILE...`` fills in the answers of Python's sqlite3 module (3.40.1) and refuses any other.
 """
 from __future__ import annotations
 
@@ -83,13 +83,23 @@ def split(module: object, sql: str) -> list[str]:
 
 def answer(module: object, connection: object, sql: str) -> list[str]:
     """Run one record and print its outcome as the script's lines."""
-    rows: list[object] = []
+    rows: list[tuple[object, ...]] = []
     try:
         for part in split(module, sql):
             rows = connection.execute(part).fetchall()  # type: ignore[attr-defined]
+            if part.lstrip().upper().startswith("EXPLAIN QUERY PLAN"):
+                rows = renumbered(rows)
     except module.Error as error:  # type: ignore[attr-defined]
         return [f"error: {error}".replace("\n", "\\n")]
-    return ["|".join(literal(value) for value in row) for row in rows]  # type: ignore[attr-defined]
+    return ["|".join(literal(value) for value in row) for row in rows]
+
+
+def renumbered(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """The rows of EXPLAIN QUERY PLAN with nodes numbered in order: the real one's numbers are places in its byte code."""
+    numbers: dict[object, int] = {0: 0}
+    for row in rows:
+        numbers[row[0]] = len(numbers)
+    return [(numbers[row[0]], numbers[row[1]], *row[2:]) for row in rows]
 
 
 def scripts() -> list[Path]:
