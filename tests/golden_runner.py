@@ -9,7 +9,9 @@ A script (``tests/golden/<topic>/<name>.slt``) is a list of records separated by
     NULL|2.5
 
 One connection to an empty memory database serves a whole script.  The lines after ``----`` are the rows of the record's last statement as typed literals, or
-one line ``error: TEXT``; the nodes of EXPLAIN QUERY PLAN are renumbered.  ``python -m tests.golden_runner --record FILE...`` fills in the answers of Python's sqlite3 module (3.40.1) and refuses any other.
+one line ``error: TEXT``;
+the nodes of EXPLAIN QUERY PLAN are renumbered.  ``python -m tests.golden_runner --record FILE...`` fills in the answers of Python's sqlite3 module (3.40.1)
+and refuses any other.
 """
 from __future__ import annotations
 
