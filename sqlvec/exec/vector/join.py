@@ -303,6 +303,23 @@ class Step:
         for expression in self.keys.expressions:
             outer_wanted |= bound.columns_of(expression)
         self.outer_keep = sorted(key for key in outer_wanted if key[0] in self.earlier)
+        self._read_covering_index()
+
+    def _read_covering_index(self) -> None:
+        """Where an index holds every column needed, it is read instead of the table: smaller, and in the right order already."""
+        path = self.path
+        if not isinstance(path, physical.IndexSearch) or path.table.without_rowid or path.index.is_table_tree or not self.keys.terms:
+            return
+        table = path.table
+        needed = {number for _, number in self.inner_keep} | set(self.keys.numbers)
+        for condition in self.own:
+            needed |= {number for source, number in bound.columns_of(condition) if source == self.source}
+        stored = {column.column for column in path.index.columns} | {-1, table.rowid_column}
+        if needed <= stored and all(column.column >= -1 for column in path.index.columns):
+            self.keys.path = physical.IndexSearch(path.source, path.label, table, path.index, covering=True)
+            self.keys.path.used = tuple(sorted(needed))
+            self.keys.order = []
+            self.keys.order_terms = []
 
     # --- choosing --------------------------------------------------------------------------------------------------------------
 
@@ -453,7 +470,7 @@ class Step:
         """Build the outer, read the inner past it; all results are held and put in order at the end."""
         outer_vectors = gather_stored(blocks, self.outer_keep)
         outer = of_vectors(count, outer_vectors)
-        lookup = Lookup(self._key_vectors_outer(outer), count, self.keys)
+        lookup = Lookup(self._key_vectors_outer(outer), count, self.keys, self._inner_size())
         order = [(self.source, number) for number in self.keys.order] if self.ordered else []
         keep = {*self.inner_keep, *order}
         held: list[dict[Any, ColumnVector]] = []

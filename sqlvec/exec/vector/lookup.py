@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from sqlvec.exec.vector.join_keys import InnerKeys
 
 _ROOM = 1 << 20
+_MOST_ROOM = 1 << 25
 
 
 class Lookup:
-    """Built from key vectors of ``count`` rows."""
+    """Built from key vectors of ``count`` rows; ``probes`` is about how often it will be asked (a big direct table pays for many)."""
 
-    def __init__(self, vectors: list[ColumnVector], count: int, keys: InnerKeys) -> None:
+    def __init__(self, vectors: list[ColumnVector], count: int, keys: InnerKeys, probes: int = 0) -> None:
+        self._room = max(_ROOM, 8 * count, min(4 * probes, _MOST_ROOM))
         self._kinds = [term.kind for term in keys.terms]
         self._collations = keys.collations
         self._direct: Any = None
@@ -54,7 +56,7 @@ class Lookup:
         if len(vectors) == 1 and count and type(vectors[0].tags) is int and vectors[0].tags == INTEGER:
             values = vectors[0].flat().bits
             low, high = int(values.min()), int(values.max())
-            if high - low < max(_ROOM, 8 * count):
+            if high - low < self._room:
                 self._low = low
                 self._direct = np.zeros(high - low + 2, np.int32)
                 places = values - low
