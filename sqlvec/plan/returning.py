@@ -9,12 +9,12 @@ Follows "RETURNING" of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import Column, Expression
+from sqlvec.expr.bound import Call, Column, Expression, Literal, Unary
 from sqlvec.parse import ast
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.physical_dml import Returning
 from sqlvec.plan.scope import Source
-from sqlvec.values.affinity import REAL
+from sqlvec.values.affinity import BLOB, REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,11 +41,39 @@ def _form(expression: Expression, table: Table, source: int, was_deleted: bool) 
     """How the executor shows the value: 'real' (integers become floats), 'stored' (a REAL value in its stored form), None: as it is."""
     if expression.affinity == REAL:
         return "real"
-    if isinstance(expression, Column) and expression.source == source and expression.number >= 0 and table.kind == "table":
-        column = table.columns[expression.number]
-        if column.affinity == REAL and (not was_deleted or table.fields[expression.number] < 0):
-            return "stored"
-    return None
+    if table.kind != "table":
+        return None
+    kinds = {_kind(part, table, source, was_deleted) for part in _handed_on(expression)}
+    return "stored" if "stored" in kinds and "float" not in kinds else None
+
+
+def _handed_on(expression: Expression) -> tuple[Expression, ...]:
+    """What the value may be a plain copy of."""
+    if isinstance(expression, Call) and expression.function.builtin:
+        name, arguments = expression.function.name, expression.arguments
+        if name in ("coalesce", "ifnull", "min", "max"):
+            return tuple([part for argument in arguments for part in _handed_on(argument)])
+        if name == "nullif":
+            return _handed_on(arguments[0])
+        if name == "iif":
+            return _handed_on(arguments[1]) + _handed_on(arguments[2])
+    if isinstance(expression, Unary) and expression.operator == "+":
+        return _handed_on(expression.operand)
+    return (expression,)
+
+
+def _kind(expression: Expression, table: Table, source: int, was_deleted: bool) -> str:
+    """'stored': a value that was just stored as REAL; 'float': something that may be an integral float and stays one; '': anything else."""
+    if isinstance(expression, Literal):
+        return "float" if type(expression.value) is float else ""
+    if not isinstance(expression, Column) or expression.source != source:
+        return "float"
+    if expression.number < 0:
+        return ""
+    affinity = table.columns[expression.number].affinity
+    if affinity == REAL and (not was_deleted or table.fields[expression.number] < 0):
+        return "stored"
+    return "float" if affinity in (REAL, BLOB) else ""
 
 
 def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: int,
