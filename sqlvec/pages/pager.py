@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     Page = bytes | bytearray
 
 DEFAULT_PAGE_SIZE = 4096
+_LEAST_SPILL = 20
+"""Changed pages that are kept in memory however small ``cache_size`` is: one change of a tree may need several."""
 _CACHE_FLOOR_BYTES = 32 << 20
 """Python pages are cheap compared with a re-read: the cache is never kept smaller than this."""
 
@@ -364,7 +366,8 @@ class Pager:
         return page  # type: ignore[no-any-return]
 
     def _spill_limit(self) -> int:
-        return self.cache_size if self.cache_size >= 0 else -self.cache_size * 1024 // self.page_size
+        wanted = self.cache_size if self.cache_size >= 0 else -self.cache_size * 1024 // self.page_size
+        return max(wanted, _LEAST_SPILL)
 
     def _cache_limit(self) -> int:
         return max(self._spill_limit(), _CACHE_FLOOR_BYTES // self.page_size)
