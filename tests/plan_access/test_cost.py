@@ -12,7 +12,8 @@ def test_log_estimate(number, estimate):
     assert cost.log_estimate(number) == estimate
 
 
-@pytest.mark.parametrize(("left", "right", "total"), [(0, 0, 10), (10, 10, 20), (33, 0, 34), (40, 8, 41), (40, 9, 42), (100, 60, 101), (100, 50, 100), (50, 100, 100)])
+@pytest.mark.parametrize(("left", "right", "total"), [(0, 0, 10), (10, 10, 20), (33, 0, 34), (40, 8, 41), (40, 9, 42), (100, 60, 101),
+                                                      (100, 50, 100), (50, 100, 100)])
 def test_add(left, right, total):
     assert cost.add(left, right) == total
 
