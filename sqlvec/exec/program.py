@@ -38,7 +38,7 @@ class RowProgram:
 
 
 _programs: dict[Any, tuple[Any, RowProgram]] = {}
-_PROGRAM_LIMIT = 2000
+_PROGRAM_LIMIT = 600
 
 
 def program_of(node: Node, outer_columns: tuple[Column, ...] = (), keeps_json: bool = False) -> RowProgram:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from sqlvec.expr.bound import Column, Expression
     from sqlvec.values.compare import Collations
 
-_CACHE_LIMIT = 4000
+_CACHE_LIMIT = 2000
 _cache: dict[Any, tuple[Any, Any]] = {}
 listing: list[str] | None = None
 """Set to a list to collect generated source (perf/ prints it)."""
 
 
-_CODE_LIMIT = 1000
+_CODE_LIMIT = 600
 _codes: dict[str, Any] = {}
 
 

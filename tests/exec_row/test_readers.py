@@ -82,3 +82,19 @@ def test_joins_notice_writes_between_rows() -> None:
             connection.execute("update b set z = 'new'")
     # The cursor is a row ahead of what it hands out.
     assert seen == ["old"] * 301 + ["new"] * 99
+
+
+def test_late_rows_are_the_rows_of_a_full_sort(monkeypatch: pytest.MonkeyPatch, session: Any) -> None:
+    from sqlvec.exec.row import late_rows
+
+    list(session.prepare("create table wide(a integer primary key, b, c text collate nocase, d, e, f, g real)")[0])
+    list(session.prepare("insert into wide select a, b, c, a % 3, b || c, a * 2, a from t")[0])
+    session.settings.engine = "row"
+    queries = ("select * from wide order by b desc, c limit 9", "select *, d + 1 from wide where f > 100 order by c, b nulls last limit 12 offset 3",
+               "select e, f, g, a from wide order by d, a desc limit 0", "select x.*, (select 1) from wide x order by c desc, g limit 4")
+    found = []
+    for large in (10, 10**9):
+        monkeypatch.setattr(late_rows, "LARGE", large)
+        found.append([list(session.prepare(query)[0]) for query in queries])
+    assert found[0] == found[1]
+    assert [len(rows) for rows in found[0]] == [9, 12, 0, 4]

@@ -34,6 +34,12 @@ class SortTerm:
         self.descending = descending
         self.null_is_greatest = nulls_last is not None and nulls_last is not descending
 
+    def at(self, place: int) -> SortTerm:
+        """The same term over another column."""
+        copy = SortTerm(place, self.collation, self.descending, None)
+        copy.null_is_greatest = self.null_is_greatest
+        return copy
+
     def keys(self, values: list[Any]) -> tuple[list[Any], bool]:
         """(comparable keys of a column of values, can be negated)."""
         kinds = set(map(type, values))

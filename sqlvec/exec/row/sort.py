@@ -14,6 +14,7 @@ from sqlvec.exec.row.subquery import close
 from sqlvec.expr import bound
 from sqlvec.expr.operations import numeric_operand
 from sqlvec.plan import physical
+from sqlvec.resolve import resolve
 from sqlvec.values.storage import REAL
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sqlvec.expr.bound import Column, OrderTerm
 
 TOP_N_BUFFER = 4096
+LATE_LIMIT = 1000
 
 
 class KeyMaker:
@@ -121,6 +123,11 @@ def open_sort(node: physical.Sort, compiler: Compiler) -> Any:
     bounds = limit_function(node.limit, node.offset, compiler) if node.limit is not None else None
     presorted = node.presorted
     terms = keys.terms
+    late = None
+    if bounds is not None and not places:
+        key_places = None if keys.maker is not None else [term.place for term in terms]
+        late = resolve("sqlvec.exec.row.late_rows:late_rows")(node, key_places, compiler)
+    late_terms = [SortTerm.at(term, number) for number, term in enumerate(terms)]
 
     def sorted_rows(activation: Any, outer: Any) -> Iterator[tuple[Any, ...]]:
         make = keys.bind(activation, outer)
@@ -128,6 +135,8 @@ def open_sort(node: physical.Sort, compiler: Compiler) -> Any:
         if bounds is not None:
             limit, skip = bounds(activation, outer)
             wanted = None if limit is None else limit + skip
+        if late is not None and wanted is not None and wanted <= LATE_LIMIT and late.is_worthwhile(activation):
+            return late.rows(activation, outer, _top, late_terms, wanted)
         rows = source(activation, outer)
         if places:
             rows = as_sorter_keeps(rows, places)
