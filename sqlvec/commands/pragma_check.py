@@ -74,11 +74,17 @@ def _check_database(call: PragmaCall, number: int, only: Table | None, limit: in
     if found:
         messages.append(f"*** in database {databases[number].name} ***\n" + "\n".join(found))
     is_quick = call.name == "quick_check"
-    for table in tables:
-        for message in _check_table(call, table, is_quick):
-            if len(messages) >= limit:
-                return
-            messages.append(message)
+    try:
+        for table in tables:
+            for message in _check_table(call, table, is_quick):
+                if len(messages) >= limit:
+                    return
+                messages.append(message)
+    except errors.SqlError as damage:
+        # rows that can't be read end the check: the error is its last message
+        if damage.code != errors.CORRUPT:
+            raise
+        messages.append(damage.message)
 
 
 def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str]:
