@@ -60,6 +60,8 @@ def add_column(context: CommandContext, statement: ast.AlterAddColumn, sql: str)
     end = columns_end(text, tree)  # type: ignore[arg-type]
     new_text = text[:end] + ", " + statement.text.rstrip("; \t\n\r") + text[end:]
     kinds = {type(constraint).__name__ for constraint in definition.constraints}
+    if "PrimaryKey" in kinds and "Generated" in kinds:
+        raise errors.generated_in_primary_key()
     if "PrimaryKey" in kinds:
         raise errors.plain("Cannot add a PRIMARY KEY column")
     if "Unique" in kinds:

@@ -190,13 +190,19 @@ class Statement:
             rows = []
             for written in body.rows:
                 scope = self.scope()
+                scope.allow_windows = len(body.rows) > 1        # several rows are a query of their own
                 rows.append(tuple([_folded(bind_expression(value, scope)) for value in written]))
+                if scope.windows:
+                    return self._query(statement, table, width)
             for row in rows:
                 if len(row) != len(rows[0]):
                     raise errors.plain("all VALUES must have the same number of terms")
             self._check_count(statement, table, width, len(rows[0]))
             return tuple(rows), None
-        source = query_plan.plan_select(select, self.binding, self.parent)
+        return self._query(statement, table, width)
+
+    def _query(self, statement: ast.Insert, table: Table, width: int) -> tuple[None, Any]:
+        source = query_plan.plan_select(statement.source, self.binding, self.parent)
         self._check_count(statement, table, width, len(source.columns))
         return None, source
 
@@ -232,7 +238,7 @@ class Statement:
         has_keys = any(not concerned.isdisjoint(columns) for columns in _key_columns(write))
         is_quiet = not binder.triggers(table, "UPDATE", assigned) and statement.returning is None and not has_keys
         reads = {number for source, number in columns_read(bound.values()) if source == write.source}
-        source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", reads)
+        source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", set())
         if statement.from_:
             self._check_from(statement, statement.from_, table)
         width = len(source.columns) - len(places)

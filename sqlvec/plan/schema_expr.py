@@ -52,17 +52,19 @@ def bind_checks(table: Table, source: int, binding: Binding) -> tuple[tuple[Expr
     return tuple((bind_expression(check.expression, scope), check.name or shown_text(check.text)) for check in table.checks)
 
 
-def bind_generated(table: Table, source: int, binding: Binding) -> tuple[tuple[int, Expression], ...]:
-    """Generated columns, each after those that it reads."""
+def _generated(table: Table, source: int, binding: Binding) -> dict[int, Expression]:
     scope = row_scope(binding, table, source, GENERATED)
-    waiting = {
-        number: bind_expression(column.generated, scope) for number, column in enumerate(table.columns) if column.generated is not None
-    }
+    return {number: bind_expression(column.generated, scope) for number, column in enumerate(table.columns) if column.generated is not None}
+
+
+def bind_generated(table: Table, source: int, binding: Binding) -> tuple[tuple[int, Expression], ...]:
+    """Generated columns, each after those that it reads.  A loop is an error here, where rows are made, and not yet in CREATE TABLE."""
+    waiting = _generated(table, source, binding)
     ordered: list[tuple[int, Expression]] = []
     while waiting:
         ready = [number for number, expression in waiting.items() if not _reads(expression) & waiting.keys()]
         if not ready:
-            raise errors.plain(f'generated column loop on "{table.columns[next(iter(waiting))].name}"')
+            raise errors.plain(f'generated column loop on "{table.columns[max(waiting)].name}"')
         for number in ready:
             ordered.append((number, waiting.pop(number)))
     return tuple(ordered)
@@ -90,8 +92,7 @@ def check_table(table: Table, context: Any) -> None:
     binding = Binding(context)
     for number in range(len(table.columns)):
         bind_default(table, number, binding)
-    if any(column.generated is not None for column in table.columns):
-        bind_generated(table, 0, binding)
+    _generated(table, 0, binding)
     bind_checks(table, 0, binding)
 
 
