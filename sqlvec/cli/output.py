@@ -6,6 +6,7 @@ becomes its bytes again.  A broken pipe ends the output silently, as a shell pip
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from sqlvec.resolve import resolve
@@ -18,17 +19,24 @@ BLOCK = 65536
 
 
 class Output:
-    """A buffered writer on a file descriptor; ``write`` takes text, ``flush`` hands it to the system.  A terminal gets its text at once."""
+    """A buffered writer on a file descriptor; ``write`` takes text, ``flush`` hands it to the system.  A terminal gets its text at once, a pipe after
+    each chunk of input (``end_chunk``): who reads it may wait for the answer."""
 
-    __slots__ = ("block", "descriptor", "name", "pieces", "process", "size")
+    __slots__ = ("block", "descriptor", "is_pipe", "name", "pieces", "process", "size")
 
     def __init__(self, descriptor: int, name: str = "stdout", process: Any = None) -> None:
         self.descriptor = descriptor
         self.name = name
         self.process = process
         self.block = 0 if process is None and os.isatty(descriptor) else BLOCK
+        self.is_pipe = process is None and stat.S_ISFIFO(os.fstat(descriptor).st_mode)
         self.pieces: list[str] = []
         self.size = 0
+
+    def end_chunk(self) -> None:
+        """A chunk of input has been run."""
+        if self.is_pipe:
+            self.flush()
 
     def write(self, text: str) -> None:
         self.pieces.append(text)

@@ -178,6 +178,7 @@ class Shell:
             self.out.write(f"changes: {transaction.changes}   total_changes: {transaction.total_changes}\n")
         if self.once:
             resolve("sqlvec.cli.dot_transfer:end_once")(self)
+        self.out.end_chunk()
         return failed
 
     def run_argument(self, text: str) -> int:
