@@ -220,6 +220,7 @@ class Shell:
                         code = self.dot_command(line)
                         if code == EXIT:
                             break
+                        self.out.end_chunk()
                         errors += code != 0
                         if errors and self.bail:
                             break
