@@ -11,6 +11,7 @@ from sqlvec import errors
 from sqlvec.exec.row.ephemeral import SortTerm, hash_function, order
 from sqlvec.exec.row.sort import KeyMaker
 from sqlvec.exec.row.subquery import close
+from sqlvec.plan import physical
 from sqlvec.values.compare import compare
 
 TYPE_CHECKING = False
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.exec.operators import Compiler
-    from sqlvec.plan import physical
 
 
 def open_values(node: physical.Values, compiler: Compiler) -> Any:
@@ -55,27 +55,33 @@ def _collations(names: tuple[str, ...], compiler: Compiler) -> tuple[Any, ...]:
 
 
 def open_set_operation(node: physical.SetOperation, compiler: Compiler) -> Any:
-    """Compile UNION, INTERSECT or EXCEPT through a temporary tree: sorted output."""
-    left, right = compiler.operator(node.left), compiler.operator(node.right)
+    """Compile UNION, INTERSECT or EXCEPT through a temporary tree: sorted output.  A chain of them is one loop over its right arms."""
     width = len(node.columns)
     collations = _collations(node.collations, compiler)[:width]
+    chain: list[tuple[str, Any]] = []
+    first: Any = node
+    while isinstance(first, physical.SetOperation) and _collations(first.collations, compiler)[:width] == collations:
+        chain.append((first.operator, compiler.operator(first.right)))
+        first = first.left
+    chain.reverse()
+    left = compiler.operator(first)
     key_of = hash_function(None, collations)
     terms = [SortTerm(place, collation, False, None) for place, collation in enumerate(collations)]
-    operator = node.operator
 
     def rows(activation: Any, outer: Any) -> Iterator[tuple[Any, ...]]:
         table: dict[Any, tuple[Any, ...]] = {}
         for row in left(activation, outer):
             table[key_of(row)] = row
-        if operator == "UNION":
-            for row in right(activation, outer):
-                table[key_of(row)] = row
-        elif operator == "EXCEPT":
-            for row in right(activation, outer):
-                table.pop(key_of(row), None)
-        else:
-            kept = {key_of(row) for row in right(activation, outer)}
-            table = {key: row for key, row in table.items() if key in kept}
+        for operator, right in chain:
+            if operator == "UNION":
+                for row in right(activation, outer):
+                    table[key_of(row)] = row
+            elif operator == "EXCEPT":
+                for row in right(activation, outer):
+                    table.pop(key_of(row), None)
+            else:
+                kept = {key_of(row) for row in right(activation, outer)}
+                table = {key: row for key, row in table.items() if key in kept}
         gathered = list(table.values())
         yield from order(gathered, gathered, terms)
 
