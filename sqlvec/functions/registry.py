@@ -268,11 +268,6 @@ class FunctionRegistry:
             )
         )
 
-    def load_family(self, rows: str) -> None:
-        """Define all functions of a table of rows, named ``"module:attribute"`` (the shell's functions)."""
-        for row in resolve(rows):
-            self.define(entry_of_row(row, builtin=False))
-
     def set_case_sensitive_like(self, is_on: bool) -> None:
         """PRAGMA case_sensitive_like: replaces both forms of like()."""
         self._user.pop("like", None)
