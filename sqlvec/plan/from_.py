@@ -212,7 +212,7 @@ def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
     origins: list[tuple[str | None, str, str]] = []
     hides: set[int] = set()
     for at, source in enumerate(inner.sources):
-        following = inner.sources[at + 1].using if at + 1 < len(inner.sources) else ()
+        following = _shared_names(inner.sources[at + 1], node.items[at + 1]) if at + 1 < len(inner.sources) else ()
         for key in following:
             origins.append((None, "", key))
             results.append(merged_by_name(key, inner))
@@ -240,6 +240,14 @@ def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
     source.origins = tuple(origins)
     source.hides = frozenset(hides)
     return source
+
+
+def _shared_names(source: Source, item: ast.JoinItem) -> tuple[str, ...]:
+    """The USING columns of an operand in their order: as written, or (NATURAL) as its table has them."""
+    if item.using:
+        return tuple(dict.fromkeys(fold(name.text) for name in item.using))
+    keys = [fold(source.column_name(number)) if source.origins is None else source.origins[number][2] for number in range(source.column_count())]
+    return tuple(dict.fromkeys(key for key in keys if key in source.using))
 
 
 # --- names of result columns ---------------------------------------------------------------------------------------------------------------
