@@ -18,7 +18,6 @@ from sqlvec.plan.expressions import TargetColumn, bind_expression, bind_operand
 from sqlvec.plan.physical import Plan
 from sqlvec.plan.physical_dml import Delete, Insert, TableWrite, Update, VtabWrite, WriteNode
 from sqlvec.plan.planner import complete_plan, new_binding
-from sqlvec.plan.reads import columns_read
 from sqlvec.plan.scope import ROWID_NAMES, Binding, Row, Scope
 from sqlvec.plan.write_set import WriteBinder
 from sqlvec.plan.write_target import find_target, key_columns, target_columns
@@ -202,7 +201,7 @@ class Statement:
         return self._query(statement, table, width)
 
     def _query(self, statement: ast.Insert, table: Table, width: int) -> tuple[None, Any]:
-        source = query_plan.plan_select(statement.source, self.binding, self.parent)
+        source = query_plan.plan_select(statement.source, self.binding, self.parent)  # type: ignore[arg-type]
         self._check_count(statement, table, width, len(source.columns))
         return None, source
 
@@ -237,7 +236,6 @@ class Statement:
         concerned = set(bound) | {target for target, _ in places}
         has_keys = any(not concerned.isdisjoint(columns) for columns in _key_columns(write))
         is_quiet = not binder.triggers(table, "UPDATE", assigned) and statement.returning is None and not has_keys
-        reads = {number for source, number in columns_read(bound.values()) if source == write.source}
         source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", set())
         if statement.from_:
             self._check_from(statement, statement.from_, table)

@@ -59,7 +59,7 @@ class LateRows:
     def rows(self, activation: Any, outer: Any, top: Any, terms: list[SortTerm], wanted: int) -> Iterator[tuple[Any, ...]]:
         """The first ``wanted`` rows of the order; ``top`` is the sort."""
         winners = list(top(self.narrow.rows(activation, outer), lambda rows: rows, terms, wanted))
-        found = []
+        found: list[Any] = []
         for winner in winners:
             found += self.full.rows(activation, (*outer, winner[-1]))
         yield from found
