@@ -111,9 +111,10 @@ def _number_components(vector: ColumnVector, present: list[int], down: bool) -> 
     yield (-doubles).take if down else doubles.take
     if int(whole.max()) > _EXACT or int(whole.min()) < -_EXACT:
         # integers that a double can't hold: the rest decides among equal doubles
-        near = np.where(np.abs(doubles) < 9.2e18, doubles, 0.0).astype(np.int64)
-        rest = np.where((tags == INTEGER) & (np.abs(doubles) < 9.2e18), whole - near, 0)
-        rest = np.where((tags == INTEGER) & (doubles >= 9.2e18), whole - 0x7FFFFFFFFFFFFFFF - 1, rest)
+        inside = (doubles >= -9223372036854775808.0) & (doubles < 9223372036854775808.0)
+        near = np.where(inside, doubles, 0.0).astype(np.int64)
+        rest = np.where((tags == INTEGER) & inside, whole - near, 0)
+        rest = np.where((tags == INTEGER) & (doubles >= 9223372036854775808.0), whole - 0x7FFFFFFFFFFFFFFF - 1, rest)
         yield (~rest).take if down else rest.take
 
 

@@ -47,7 +47,7 @@ restarts = 0
 def open_vector(node: VectorInput, compiler: Compiler) -> Callable[[Any, Any], Iterator[tuple[Any, ...]]]:
     """The opener of a bridge."""
     inner = node.node
-    is_blocking = _blocks(inner)
+    is_blocking = resolve("sqlvec.exec.vector.eligibility:reads_all_first")(inner)
 
     def rows(activation: Activation, outer: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         global restarts
@@ -79,13 +79,6 @@ def open_vector(node: VectorInput, compiler: Compiler) -> Callable[[Any, Any], I
         yield from again
 
     return rows
-
-
-def _blocks(node: Any) -> bool:
-    """Is everything read before the first row leaves?"""
-    while isinstance(node, (physical.Project, physical.Filter, physical.Limit)):
-        node = node.input
-    return isinstance(node, (physical.Aggregate, physical.Sort, physical.SetOperation))
 
 
 def _is_plain_scan(node: Any) -> bool:

@@ -50,6 +50,12 @@ select sum(s) from (select sum(b) as s from t1 group by d)
 select p, sum(q) from t3 group by p
 select q, p from t3 where q > 50 and p < 'd'
 select c, count(*) from t1 where c > 'a' group by c order by c desc limit 5
+select id, a, b from t1 where id between 40 and 300 and a > 2
+select a, v, w from t2 where a > 3 and a < 90
+select a, count(*), sum(v) from t2 where a = 5 group by a
+select c, id from t1 where c >= 'abc'
+select q, p, z from t3 where q = 7 or q > 60
+select x.id, y.v from t2 y join t1 x on x.id = y.k where y.k > 20
 select strftime('%Y', f), count(*), sum(b) from t1 group by 1
 select count(*) from t1 a, t3 b where a.a = b.q and a.c is not b.z
 """.strip().splitlines()

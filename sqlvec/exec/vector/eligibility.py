@@ -6,6 +6,8 @@ spend: sorting, grouping and function calls cost more than filtering, so that th
 """
 from __future__ import annotations
 
+from sqlvec import errors
+from sqlvec.exec.vector.range_size import share_of
 from sqlvec.expr import bound
 from sqlvec.plan import physical
 from sqlvec.values.text import UTF8
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from sqlvec.expr.bound import Expression
     from sqlvec.plan.physical import Node
 
+SEEK_MICROSECONDS = 6.0
+SCAN_MICROSECONDS = 0.15
+START_MICROSECONDS = 200_000.0
 _KNOWN_AGGREGATES = frozenset(("count", "sum", "total", "avg", "min", "max", "group_concat"))
 
 
@@ -64,7 +69,8 @@ class Survey:
             return
         if count == 1 or number == 0:
             if not _is_full_scan(path) and not _is_index_order_scan(path) and not self.is_big_search(path, level, count):
-                raise Ineligible
+                self.range_search(path)
+                return
         elif isinstance(path, physical.AutomaticIndex):
             self.automatic(path)
             return
@@ -73,6 +79,28 @@ class Survey:
         else:
             self.search(path)
         self.table(path)
+
+    def range_search(self, path: Any) -> None:
+        """An outermost search by constants that finds so much that reading the whole tree is quicker than seeking row by row."""
+        if not isinstance(path, (physical.RowidSearch, physical.IndexSearch)) or (path.lower is None and path.upper is None and not
+                                                                                  getattr(path, "keys", ())):
+            raise Ineligible
+        self.search(path)
+        terms = getattr(path, "keys", ())
+        edges = [edge for edge in (path.lower, path.upper) if edge is not None]
+        expressions = [term.expression for term in terms] + [expression for edge in edges for expression in edge.expressions]
+        if any(bound.columns_of(expression) for expression in expressions) or any(term.kind != "=" for term in terms):
+            raise Ineligible
+        try:
+            share = share_of(path, self.context)
+        except errors.SqlError:
+            raise Ineligible from None
+        whole = tree_rows(path, self.context)
+        if self.context.settings.engine == "auto" and share * whole * SEEK_MICROSECONDS < whole * SCAN_MICROSECONDS + START_MICROSECONDS:
+            raise Ineligible
+        self.table(path)
+        self.rows = max(1, int(share * whole))
+        self.cost += SEEK_MICROSECONDS
 
     def is_big_search(self, path: Any, level: physical.Level, count: int) -> bool:
         """An outermost search that may find much (IN of a sub-query), with work left for the levels or sub-queries behind it."""
@@ -246,6 +274,13 @@ class Survey:
         found = self.context.collations.lookup(name)
         if found is None or not found.is_builtin:
             raise Ineligible
+
+
+def reads_all_first(node: Any) -> bool:
+    """Is everything read before the first row leaves this subtree?"""
+    while isinstance(node, (physical.Project, physical.Filter, physical.Limit)):
+        node = node.input
+    return isinstance(node, (physical.Aggregate, physical.Sort, physical.SetOperation))
 
 
 def is_deterministic(node: Expression) -> bool:

@@ -105,10 +105,16 @@ def first_level(level: Level, activation: Activation, needs: set[tuple[int, int]
     needs = {key for key in needs if key[0] == path.source}
     columns = needs | _condition_columns(level)
     order = None
-    if is_index_order_scan(path):
-        order = IndexOrder(path, activation.slots.get(("hold", id(path)), False))
+    reads = level
+    if is_range_search(path):
+        scan, own = range_scan(path)
+        cheap = [*own, *cheap]
+        reads = physical.Level(scan)
+        columns = columns.union(*[bound.columns_of(condition) for condition in own])
+    if is_index_order_scan(path) or (reads is not level and isinstance(path, physical.IndexSearch) and isinstance(reads.path, physical.TableScan)):
+        order = IndexOrder(path, "hold" in activation.slots or ("hold", id(path)) in activation.slots)
         columns |= set(order.names)
-    batches = select_all(path_batches(level, activation, columns), cheap, Evaluator(cheap, activation), activation)
+    batches = select_all(path_batches(reads, activation, columns), cheap, Evaluator(cheap, activation), activation)
     if order is not None:
         keep = needs.union(*[bound.columns_of(condition) for condition in costly])
         batches = order.rows(batches, keep)
@@ -116,6 +122,28 @@ def first_level(level: Level, activation: Activation, needs: set[tuple[int, int]
         keep = needs.union(*[bound.columns_of(condition) for condition in costly])
         batches = collected(batches, sorted(keep), costly, activation)
     return batches
+
+
+def is_range_search(path: Any) -> bool:
+    """A search by constants that is read as a whole tree (eligibility chose it so); searches by IN are left to the row engine."""
+    if isinstance(path, physical.RowidSearch):
+        return path.key is None
+    if not isinstance(path, physical.IndexSearch) or is_full_scan(path) or is_index_order_scan(path):
+        return False
+    return all(term.kind == "=" for term in path.keys)
+
+
+def range_scan(path: Any) -> tuple[Any, list[Any]]:
+    """(the full scan to read instead, the search as conditions)."""
+    keys = inner_keys(path)
+    conditions = list(keys.conditions)
+    for number, term, using in zip(keys.numbers, keys.terms, keys.collations, strict=True):
+        conditions.append(bound.Compare("=", bound.Column(path.source, number), term.expression, term.applied, using))
+    scan = keys.path
+    if isinstance(path, physical.IndexSearch) and path.covering and not path.table.without_rowid:
+        scan = physical.IndexSearch(path.source, path.label, path.table, path.index, covering=True)
+        scan.used = path.used
+    return scan, conditions
 
 
 def split_conditions(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:

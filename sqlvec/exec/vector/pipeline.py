@@ -9,6 +9,7 @@ from sqlvec.columnar.batch import ColumnBatch
 from sqlvec.columnar.numeric import np
 from sqlvec.exec.vector.aggregate import aggregate
 from sqlvec.exec.vector.decline import Restart
+from sqlvec.exec.vector.eligibility import reads_all_first
 from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.scan import OutOfOrder, Source, is_full_scan, select_all
 from sqlvec.plan import physical
@@ -162,6 +163,8 @@ class Progress:
 def open(node: physical.Node, context: RunContext, activation: Activation, progress: Progress | None = None) -> Iterator[tuple[Any, ...]]:
     """The rows of a vector subtree."""
     delivered = 0
+    if not reads_all_first(node):
+        activation.slots["hold"] = True            # rows leave at once: their order must be known, not hoped for
     if progress is None:
         progress = Progress()
     while True:
