@@ -236,7 +236,7 @@ class Statement:
         concerned = set(bound) | {target for target, _ in places}
         has_keys = any(not concerned.isdisjoint(columns) for columns in _key_columns(write))
         is_quiet = not binder.triggers(table, "UPDATE", assigned) and statement.returning is None and not has_keys
-        source = self._keys(statement, table, [expr for _, expr in places], "UPDATE", set())
+        source = self._keys(statement, table, [expr for _, expr in places], "UPDATE")
         if statement.from_:
             self._check_from(statement, statement.from_, table)
         width = len(source.columns) - len(places)
@@ -254,7 +254,9 @@ class Statement:
         node.action = statement.or_action
         node.triggers = binder.trigger_set(write, "UPDATE", assigned)
         _check_keys(write, concerned)
-        node.one_pass = is_quiet and not joins and _is_update_one_pass(node, statement)
+        scans = is_quiet and not joins and _may_update_in_scan(node)
+        node.in_place = not table.without_rowid and not joins and (scans or query_plan.finds_one_row(source))
+        node.one_pass = scans and not _moves_in_scan(node) and not _asks(statement.where)
         node.may_abort = _may_abort(node, True, statement, binder.context.functions)
         node.uses_frame = node.may_abort and not (is_quiet and not joins and statement.or_action != "REPLACE" and not has_replace(write)
                                                   and query_plan.finds_one_row(source))
@@ -282,7 +284,7 @@ class Statement:
             raise errors.columns_assigned_values(len(clause.names), len(values))
         return values
 
-    def _keys(self, statement: Any, table: Table, extra: list[ast.Node], kind: str, reads: set[int]) -> Any:
+    def _keys(self, statement: Any, table: Table, extra: list[ast.Node], kind: str) -> Any:
         """The plan that finds the rows to change: their keys, then ``extra`` values."""
         schema = ast.Name(self.binder.context.catalogs.names[table.database], _NOWHERE, '"')
         name = _in_schema(statement.table, schema)
@@ -310,7 +312,7 @@ class Statement:
         select = ast.Select(None, core, [], None, None, statement.span)
         if joins:
             select.order_by, select.limit, select.offset = statement.order_by, statement.limit, statement.offset
-        source = query_plan.plan_keys(select, self.binding, self.parent, kind, reads)
+        source = query_plan.plan_keys(select, self.binding, self.parent, kind)
         del self.binding.numbers[id(core)]
         return source
 
@@ -323,7 +325,7 @@ class Statement:
         write = binder.table_write(table)
         is_quiet = not binder.triggers(table, "DELETE", None) and statement.returning is None and not write.child_keys and not write.parent_keys
         truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1
-        source = None if truncates else self._keys(statement, table, [], "DELETE", set())
+        source = None if truncates else self._keys(statement, table, [], "DELETE")
         if table.kind == "virtual":
             assert source is not None
             vtab = VtabWrite("DELETE", write, source)
@@ -334,6 +336,7 @@ class Statement:
         if source is not None:
             node.key_width = len(source.columns)
             node.one_pass = is_quiet and query_plan.is_one_pass_path(source) and not query_plan.has_correlated(source)
+            node.in_place = not table.without_rowid and (node.one_pass or query_plan.finds_one_row(source))
         node.triggers = binder.trigger_set(write, "DELETE", None)
         _check_keys(write, None)
         node.may_abort = table.kind != "table" or bool(write.parent_keys) or _programs_may_abort(node) or _calls(
@@ -514,20 +517,26 @@ def _limited(statement: Any, name: ast.TableName, columns: list[Any]) -> ast.Nod
     return ast.InSelect(operand, select, False, _NOWHERE)
 
 
-def _is_update_one_pass(node: Update, statement: ast.Update) -> bool:
+def _may_update_in_scan(node: Update) -> bool:
+    """May rows be changed while the scan goes on, whatever it scans?"""
     table = node.write.table
     targets = {target for target, _ in node.assignments}
     if node.action == "REPLACE" or (node.action is None and any(
         entry.action == "REPLACE" and query_plan.index_reads(node.write, entry.index) & targets for entry in node.write.indexes
     )):
         return False
-    if statement.where is not None and any(
-        isinstance(part, (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)) for part in resolve("sqlvec.parse.walk:descendants")(statement.where)
-    ):
-        return False
     keys = {table.rowid_column, -1} if not table.without_rowid else set(table.primary_key)
-    if targets & keys or not query_plan.is_one_pass_path(node.source):
-        return False
+    return not targets & keys and query_plan.is_one_pass_path(node.source)
+
+
+def _asks(where: ast.Node | None) -> bool:
+    """Has the condition a sub-query?"""
+    kinds = (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)
+    return where is not None and any(isinstance(part, kinds) for part in resolve("sqlvec.parse.walk:descendants")(where))
+
+
+def _moves_in_scan(node: Update) -> bool:
+    """Would changed rows move in the index that is scanned?"""
     index = query_plan.scanned_index(node.source)
-    return index is None or index.is_table_tree or not query_plan.index_reads(node.write, index) & targets
+    return index is not None and not index.is_table_tree and bool(query_plan.index_reads(node.write, index) & {target for target, _ in node.assignments})
 

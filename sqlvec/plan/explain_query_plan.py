@@ -59,7 +59,7 @@ class Printer:
         elif kind in ("Update", "Delete", "VtabWrite"):
             if root.source is not None:
                 self.query(root.source, 0)
-                if self.rows and _changes_while_scanning(root):
+                if self.rows and getattr(root, "in_place", False):
                     first = self.rows[0]                # rows are changed through the table: no index covers it
                     self.rows[0] = (*first[:3], first[3].replace(" USING COVERING INDEX ", " USING INDEX "))
             for _, expression in sorted(getattr(root, "assignments", ()), key=lambda pair: pair[0]):
@@ -369,17 +369,6 @@ class Printer:
             self.shown.add(id(node.subquery))
         else:
             self.nested(node.subquery, "LIST SUBQUERY", parent)
-
-
-def _changes_while_scanning(root: Any) -> bool:
-    """Would SQLite change rows through the cursor of the scan (it then reads the table, not only a covering index)?"""
-    write = root.write
-    if write.table.without_rowid or root.triggers or root.returning is not None or write.child_keys or write.parent_keys:
-        return False
-    if type(root).__name__ == "Delete":
-        return bool(root.one_pass)
-    replaces = root.action == "REPLACE" or any(entry.action == "REPLACE" for entry in write.indexes)
-    return not replaces and not root.extra and all(position != write.table.rowid_column for position, _ in root.assignments)
 
 
 def _streams_distinct(node: physical.Aggregate) -> bool:

@@ -219,9 +219,10 @@ class Insert(WriteNode):
 class Update(WriteNode):
     """UPDATE.  ``source`` yields, per row, the key (rowid, or the PRIMARY KEY columns of a WITHOUT ROWID table, or the whole row of a view), followed by
     the values of ``extra`` columns for UPDATE FROM.  ``assignments``: (image position, expression over the image layout and ``extra``).
-    ``one_pass``: rows are changed while the source is still being read."""
+    ``one_pass``: rows are changed while the source is still being read.  ``in_place``: SQLite would change them through the cursor of the scan, which
+    therefore reads the table and no index alone (EXPLAIN QUERY PLAN)."""
 
-    __slots__ = ("assignments", "extra", "key_width", "one_pass", "source")
+    __slots__ = ("assignments", "extra", "in_place", "key_width", "one_pass", "source")
 
     def __init__(self, write: TableWrite, source: Node, assignments: tuple[tuple[int, Expression], ...]) -> None:
         super().__init__(write)
@@ -229,7 +230,7 @@ class Update(WriteNode):
         self.assignments = assignments
         self.extra: tuple[Column, ...] = ()
         self.key_width = 1
-        self.one_pass = False
+        self.one_pass = self.in_place = False
 
     def inputs(self) -> list[Node]:
         return [self.source]
@@ -238,13 +239,13 @@ class Update(WriteNode):
 class Delete(WriteNode):
     """DELETE.  ``source`` as in Update, or None to empty the table (no WHERE, triggers or foreign keys: the truncate optimisation)."""
 
-    __slots__ = ("key_width", "one_pass", "source")
+    __slots__ = ("in_place", "key_width", "one_pass", "source")
 
     def __init__(self, write: TableWrite, source: Node | None) -> None:
         super().__init__(write)
         self.source = source
         self.key_width = 1
-        self.one_pass = False
+        self.one_pass = self.in_place = False
 
     def inputs(self) -> list[Node]:
         return [] if self.source is None else [self.source]

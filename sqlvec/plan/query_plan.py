@@ -31,9 +31,8 @@ def plan_select(select: ast.Select, binding: Binding, parent: Scope | None) -> A
     return resolve("sqlvec.plan.lower:Lowering")(binding).lower_statement(query)
 
 
-def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: str, reads: set[int]) -> Any:
-    """The plan that finds the rows of an UPDATE or DELETE (``kind``).  ``reads``: columns of the table that the statement reads besides; they decide
-    whether an index covers the scan."""
+def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: str) -> Any:
+    """The plan that finds the rows of an UPDATE or DELETE (``kind``).  What WHERE reads decides whether an index covers the scan."""
     frame = Frame(parent.frame if parent is not None else None)
     query = bind_select(select, binding, parent, frame)
     items = getattr(query, "from_items", [])
@@ -42,7 +41,7 @@ def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: 
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
     if len(items) == 1 and items[0].table is not None and isinstance(query, Block):
         read = columns_read(condition.expression for condition in query.conditions)
-        items[0].resolved = reads | {number for source, number in read if source == items[0].source}
+        items[0].resolved = {number for source, number in read if source == items[0].source}
         lowering.scan = (query, kind)
     return lowering.lower_statement(query)
 
