@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.index_entries import EntryMaker
 from sqlvec.expr.compile import compile_expressions
+from sqlvec.pages.record import decode
 from sqlvec.resolve import resolve
 from sqlvec.values.storage import NUMERIC, TEXT, apply_affinity
 
@@ -33,7 +34,7 @@ def integrity_check(call: PragmaCall) -> Rows:
     numbers = [call.number] if call.qualified else list(range(len(call.context.databases)))
     messages: list[str] = []
     for number in numbers:
-        if len(messages) >= limit or (number == 1 and not call.context.databases[1].is_open):
+        if len(messages) >= limit:
             continue
         call.context.transaction.begin_read(number)
         _check_database(call, number, only, limit, messages)
@@ -97,7 +98,16 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str
     trees = [context.index_tree(maker.index) for maker in makers]
     counts = [0] * len(makers)
     checks = [] if call.context.settings.ignore_check_constraints else [compile_expressions((check,), write.columns, context) for check, _ in write.checks]
-    for position, image in enumerate(resolve("sqlvec.exec.dml.row_images:scan_images")(table, write, context), 1):
+    repeated = [_repeated_entries(tree, maker.index) for maker, tree in zip(makers, trees, strict=True)]
+    codec = resolve("sqlvec.exec.dml.row_images:RowCodec")(write, context)
+    order = context.index_tree(table.key_index).layout if table.without_rowid and not is_quick else None
+    previous: tuple[Any, ...] | None = None
+    for position, image in enumerate(resolve("sqlvec.exec.dml.row_images:scan_images")(table, write, context, codec), 1):
+        if order is not None:
+            key = codec.field_values(image)[:order.key_columns]
+            if previous is not None and order.compare(previous, key) >= 0:
+                yield f"row not in PRIMARY KEY order for {table.name}"
+            previous = key
         yield from _check_values(table, image)
         if any(_is_false(check(image, None)[0]) for check in checks):
             yield f"CHECK constraint failed in {table.name}"
@@ -108,9 +118,28 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str
             counts[number] += 1
             if trees[number].contains_prefix(values) is None:
                 yield f"row {position} missing from index {maker.index.name}"
+            elif values in repeated[number]:
+                yield f"non-unique entry in index {maker.index.name}"
     for maker, tree, count in zip(makers, trees, counts, strict=True):
         if tree.count_entries() != count:
             yield f"wrong # of entries in index {maker.index.name}"
+
+
+def _repeated_entries(tree: Any, index: Any) -> set[tuple[Any, ...]]:
+    """The entries of a unique index that the next one repeats in all key columns, none of them NULL."""
+    found: set[tuple[Any, ...]] = set()
+    if not index.unique:
+        return found
+    width = index.key_count
+    previous: tuple[Any, ...] | None = None
+    for block in tree.blocks():
+        for payload in block:
+            entry = decode(payload, tree.layout.encoding)
+            key = entry[:width]
+            if previous is not None and None not in key and tree.layout.compare(previous[:width], key) == 0:
+                found.add(previous)
+            previous = entry
+    return found
 
 
 def _is_false(value: Any) -> bool:

@@ -176,7 +176,7 @@ def database_list(call: PragmaCall) -> Rows:
 
 def full_path(path: str) -> str:
     """The absolute path of a database file; "" for memory."""
-    return "" if not path or path == ":memory:" else str(resolve("os.path:abspath")(path))
+    return "" if not path or path == ":memory:" else str(resolve("os.path:realpath")(path))
 
 
 def collation_list(call: PragmaCall) -> Rows:

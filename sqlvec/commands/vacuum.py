@@ -180,5 +180,7 @@ class _Copy:
 
     def _copy_entries(self, index: Any, root: int) -> None:
         source = self.context.run_context().index_tree(index)
+        if root not in self.roots:
+            raise errors.corrupt()
         target = self.copy.index_tree(self.roots[root], source.layout)
         fill_index(target, (payload for block in source.blocks() for payload in block))

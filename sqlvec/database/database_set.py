@@ -169,7 +169,7 @@ class DatabaseSet:
             if pager.page_count:
                 for block in pager.table_tree(1).blocks():
                     rows.extend(block)
-            catalog = resolve(LOAD_CATALOG)(number, rows, pager.schema_cookie, pager.encoding, database.name)
+            catalog = resolve(LOAD_CATALOG)(number, rows, pager.schema_cookie, pager.encoding, database.name, pager.page_count)
             if catalog.find_table("sqlite_stat1") is not None:
                 resolve("sqlvec.schema.statistics:apply")(catalog, self._stat_rows(pager, catalog))
             return catalog

@@ -82,7 +82,7 @@ class Transaction:
 
     @property
     def is_writing(self) -> bool:
-        return any(database.pager.in_write for database in self.databases)
+        return any(database.is_open and database.pager.in_write for database in self.databases)
 
     # --- BEGIN, COMMIT, ROLLBACK --------------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class Transaction:
         self.frames.clear()
         schema_was_changed = self.schema_was_changed
         for database in self.databases:
-            if database.pager.in_write:
+            if database.is_open and database.pager.in_write:
                 database.pager.rollback()
         for table in self.virtual_tables:
             table.rollback()
@@ -162,7 +162,7 @@ class Transaction:
         if self.commit_hook is not None and self.is_writing and self.commit_hook():
             self.rollback_all()
             raise errors.SqlError(errors.CONSTRAINT, "constraint failed", errors.CONSTRAINT_COMMITHOOK)
-        writing = [database.pager for database in self.databases if database.pager.in_write]
+        writing = [database.pager for database in self.databases if database.is_open and database.pager.in_write]
         files = [pager for pager in writing if pager.file is not None and pager.changed]
         if len(files) > 1:
             resolve("sqlvec.pages.super_journal:commit_together")(files)
@@ -191,7 +191,7 @@ class Transaction:
         """Push a frame: a named savepoint, or (None) a statement frame."""
         frame = Frame(name, self.databases.catalog_list(), self.deferred_violations)
         for number, database in enumerate(self.databases):
-            if database.pager.in_write:
+            if database.is_open and database.pager.in_write:
                 frame.depths[number] = database.pager.savepoint()
         self.frames.append(frame)
         return frame

@@ -124,6 +124,7 @@ class Pager:
         vfs = vfs or OS_VFS
         file = None
         if path is not None:
+            path = vfs.full_path(path)
             file = vfs.open(path, read_only=readonly, create=create and not readonly)
         made = cls(path, vfs, file, busy)
         made.immutable = immutable
@@ -274,8 +275,9 @@ class Pager:
 
     def _validate_cache(self) -> None:
         assert self.file is not None
-        head = self.file.read(0, 100)
-        if len(head) <= 1:  # one byte counts as nothing
+        size = self.file.size()
+        head = self.file.read(0, 100) if size > 1 else b""  # one byte counts as nothing; devices have no size
+        if not head:
             if self.page_count:
                 self.drop_cache()
             self.page_count = 0
@@ -283,7 +285,6 @@ class Pager:
             return
         head = head.ljust(100, b"\0")
         version = head[24:40]
-        size = self.file.size()
         if version == self.version_bytes and self.page_count:
             return
         if self.version_bytes is not None:
@@ -291,7 +292,10 @@ class Pager:
         self.drop_cache()
         if head[19] == 2 or self._has_log():
             if not self.skip_log_once and not self.immutable:
-                self.reshape_from(head)
+                try:
+                    self.reshape_from(head)
+                except errors.SqlError:
+                    pass  # the log may hold a better page 1
                 resolve("sqlvec.pages.wal:open_log")(self)
                 return
         self._read_header(head, size)

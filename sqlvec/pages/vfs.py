@@ -133,6 +133,13 @@ class Vfs:
             raise errors.cannot_open(errors.CANTOPEN_ISDIR)
         return made
 
+    def full_path(self, path: str) -> str:
+        """The one name under which everybody finds the journal of a file: absolute, without links."""
+        try:
+            return os.path.realpath(path)
+        except (OSError, ValueError):
+            raise errors.cannot_open() from None
+
     def exists(self, path: str) -> bool:
         """True for a file with content or without."""
         try:

@@ -12,7 +12,7 @@ from sqlvec import errors
 from sqlvec.pages.record import decode
 from sqlvec.parse.parser import parse_statement
 from sqlvec.resolve import resolve
-from sqlvec.schema.catalog import EAGER_ROWS, Catalog, SchemaRow, fold
+from sqlvec.schema.catalog import EAGER_ROWS, TEMP, Catalog, SchemaRow, fold
 from sqlvec.schema.objects import Table, Trigger
 
 TYPE_CHECKING = False
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+LAST_PAGE = 0xFFFFFFFE
+KINDS = {"CreateTable": "table", "CreateVirtualTable": "table", "CreateView": "view", "CreateIndex": "index", "CreateTrigger": "trigger"}
 
-def load_catalog(number: int, rows: Iterable[tuple[int, Any]], cookie: int = 0, encoding: str = "utf-8", name: str = "main") -> Catalog:
+
+def load_catalog(
+    number: int, rows: Iterable[tuple[int, Any]], cookie: int = 0, encoding: str = "utf-8", name: str = "main", page_count: int = LAST_PAGE
+) -> Catalog:
     """The Catalog of database ``number`` from (rowid, record) pairs of its schema tree, in rowid order."""
     catalog = Catalog(number, cookie, encoding, name)
     count = 0
     for rowid, payload in rows:
-        catalog.add_row(_checked_row(rowid, decode(payload, encoding)))
+        catalog.add_row(_checked_row(rowid, decode(payload, encoding), page_count))
         count += 1
     if count <= EAGER_ROWS:
         catalog.parse_all()
@@ -55,13 +60,15 @@ def extended_catalog(catalog: Catalog, row: tuple[Any, ...]) -> Catalog:
     return catalog.with_table(_table_of(catalog, statement, root, sql, {}))
 
 
-def _checked_row(rowid: int, values: tuple[Any, ...]) -> SchemaRow:
+def _checked_row(rowid: int, values: tuple[Any, ...], page_count: int = LAST_PAGE) -> SchemaRow:
     kind, name, table_name, root, sql = (*values, None, None, None, None, None)[:5]
     if root is None or name is None or kind is None:
         raise errors.malformed_schema(str(name) if name is not None else "?")
-    if type(root) is not int:
-        root = int(root) if type(root) is float else 0
-    return (rowid, str(kind).lower(), str(name), str(table_name if table_name is not None else name), root, sql if sql != "" else None)
+    if type(root) is float or (type(root) is str and root.isdecimal()):
+        root = int(root)
+    if type(root) is not int or not 0 <= root <= page_count:
+        raise errors.malformed_schema(str(name), "invalid rootpage")
+    return (rowid, str(kind).lower(), str(name), str(table_name if table_name is not None else ""), root, sql if sql != "" else None)
 
 
 def _parse(name: str, sql: str | None) -> Any:
@@ -78,30 +85,39 @@ def _parse(name: str, sql: str | None) -> Any:
 
 def build_table(catalog: Catalog, key: str, rows: list[SchemaRow]) -> tuple[Table | None, list[Trigger], list[str]]:
     """The table of ``rows`` (all that name it), its triggers (newest first) and the folded names of its indexes."""
-    autoindexes = {fold(row[2]): row[4] for row in rows if row[1] == "index" and row[5] is None}
+    autoindexes = {fold(row[2]): row[4] for row in rows if row[5] is None}
     table: Table | None = None
     triggers: list[Trigger] = []
-    later: list[tuple[SchemaRow, Any]] = []
     for row in rows:
-        if row[1] in ("table", "view"):
-            if table is not None:
-                raise errors.malformed_schema(row[2], f"{table.kind if table.kind == 'view' else 'table'} {table.name} already exists")
-            table = _guarded(row, lambda row=row: _table_of(catalog, _parse(row[2], row[5]), row[4], row[5], autoindexes))
-        elif row[5] is not None:
-            later.append((row, _parse(row[2], row[5])))
-        elif row[1] != "index":
-            raise errors.malformed_schema(row[2])
-    for row, statement in later:
-        if type(statement).__name__ == "CreateTrigger":
+        if row[5] is None:
+            if table is None or all(fold(index.name) != fold(row[2]) for index in table.indexes):
+                raise errors.malformed_schema(row[2], "orphan index")
+            if row[4] < 2:
+                raise errors.malformed_schema(row[2], "invalid rootpage")
+            continue
+        statement = _parse(row[2], row[5])
+        _check_agreement(catalog, key, table, row, statement)
+        if row[1] == "trigger":
             triggers.insert(0, resolve("sqlvec.schema.from_ast:trigger_from_ast")(statement, catalog.number, row[5]))
-        elif table is None:
-            raise errors.malformed_schema(row[2], f"no such table: {catalog.name}.{row[3]}")
+        elif row[1] == "index":
+            _guarded(row, lambda row=row, statement=statement, table=table: _add_index(table, statement, row))
+        elif table is not None:
+            raise errors.malformed_schema(row[2], f"{table.kind if table.kind == 'view' else 'table'} {table.name} already exists")
         else:
-            _guarded(row, lambda row=row, statement=statement: _add_index(table, statement, row))
-    index_names = _check_autoindexes(table, autoindexes, rows)
-    if table is None and catalog.number != 1 and triggers:
-        raise errors.malformed_schema(triggers[0].name, f"no such table: {catalog.name}.{triggers[0].table_name}")
-    return table, triggers, index_names
+            table = _guarded(row, lambda row=row, statement=statement: _table_of(catalog, statement, row[4], row[5], autoindexes))
+    return table, triggers, [fold(index.name) for index in table.indexes] if table is not None else []
+
+
+def _check_agreement(catalog: Catalog, key: str, table: Table | None, row: SchemaRow, statement: Any) -> None:
+    """The other columns of a row must say what its text says; indexes and triggers come after their table."""
+    kind = KINDS.get(type(statement).__name__)
+    owner = statement.table.text if kind == "index" or kind == "trigger" else statement.name.text if kind is not None else ""
+    if (kind == "index" or (kind == "trigger" and catalog.number != TEMP)) and (
+        table is None if fold(owner) == key else catalog.find_table(owner) is None
+    ):
+        raise errors.malformed_schema(row[2], f"no such table: {catalog.name}.{owner}")
+    if kind != row[1] or fold(statement.name.text) != fold(row[2]) or fold(owner) != fold(row[3]) or (row[4] == 1 and kind in ("table", "view")):
+        raise errors.malformed_schema(row[2])
 
 
 def _guarded(row: SchemaRow, make: Any) -> Any:
@@ -116,15 +132,6 @@ def _guarded(row: SchemaRow, make: Any) -> Any:
 def _add_index(table: Table, statement: Any, row: SchemaRow) -> None:
     index = resolve("sqlvec.schema.from_ast:index_from_ast")(statement, table, row[4], row[5])
     resolve("sqlvec.schema.from_ast:enter_index")(table, index)
-
-
-def _check_autoindexes(table: Table | None, autoindexes: dict[str, int], rows: list[SchemaRow]) -> list[str]:
-    """Every automatic index has its row and every row its index."""
-    known = {fold(index.name) for index in table.indexes} if table is not None else set()
-    for row in rows:
-        if row[1] == "index" and row[5] is None and fold(row[2]) not in known:
-            raise errors.malformed_schema(row[2], "orphan index")
-    return list(known)
 
 
 def _table_of(catalog: Catalog, statement: Any, root: int, sql: str | None, autoindexes: dict[str, int]) -> Table:
