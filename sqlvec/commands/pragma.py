@@ -14,9 +14,10 @@ from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
-    Rows = list[tuple[Any, ...]]
+    Rows = Iterable[tuple[Any, ...]]
 
 _SETTINGS = "sqlvec.commands.pragma_settings:"
 _STORAGE = "sqlvec.commands.pragma_storage:"
@@ -94,6 +95,14 @@ PRAGMAS: dict[str, tuple[tuple[str, ...], str, bool]] = {
     "wal_checkpoint": (("busy", "log", "checkpointed"), _STORAGE + "wal_checkpoint", False),
     "writable_schema": (("writable_schema",), _SETTINGS + "flag", True),
 }
+
+
+# those that SQLite compiles against the schema: damage to it shows here, and it does so while preparing
+NEED_SCHEMA = frozenset((
+    "auto_vacuum", "cache_size", "default_cache_size", "foreign_key_check", "foreign_key_list", "incremental_vacuum", "index_info", "index_list",
+    "index_xinfo", "integrity_check", "journal_mode", "max_page_count", "optimize", "page_count", "quick_check", "synchronous", "table_info",
+    "table_list", "table_xinfo", "wal_checkpoint",
+))
 
 
 class PragmaCall:
@@ -184,6 +193,9 @@ def pragma(context: Any, statement: Any, sql: str) -> tuple[tuple[str, ...], Row
         if found is None:
             raise errors.plain(f"unknown database {statement.schema.text}", statement.schema.span[0])
         number = found
+    name = statement.name.text.lower()
+    if name in NEED_SCHEMA or (name == "encoding" and statement.value is None):
+        context.databases.read_schema(number)
     return answer(context, statement.name.text, number, qualified, statement.value)
 
 

@@ -16,13 +16,13 @@ from sqlvec.values.storage import NUMERIC, TEXT, apply_affinity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from typing import Any
 
     from sqlvec.commands.pragma import PragmaCall
     from sqlvec.schema.objects import Table
 
-    Rows = list[tuple[Any, ...]] | None
+    Rows = Iterable[tuple[Any, ...]] | None
 
 DEFAULT_LIMIT = 100
 _STRICT = {"INT": (int,), "INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
@@ -32,13 +32,28 @@ def integrity_check(call: PragmaCall) -> Rows:
     """Rows of messages, or one row ``ok``."""
     limit, only = _arguments(call)
     numbers = [call.number] if call.qualified else list(range(len(call.context.databases)))
-    messages: list[str] = []
+    return _messages(call, numbers, only, limit)
+
+
+def _messages(call: PragmaCall, numbers: list[int], only: Table | None, limit: int) -> Iterator[tuple[Any, ...]]:
+    """The messages as they are found: damage to a tree ends the check with an error, behind what was found before."""
+    count = 0
     for number in numbers:
-        if len(messages) >= limit:
-            continue
+        if count >= limit:
+            break
         call.context.transaction.begin_read(number)
-        _check_database(call, number, only, limit, messages)
-    return [(message,) for message in messages[:limit]] or [("ok",)]
+        messages = _check_database(call, number, only, limit - count)
+        while count < limit:
+            try:
+                message = next(messages)
+            except StopIteration as end:
+                if end.value:
+                    return
+                break
+            count += 1
+            yield (message,)
+    if count == 0:
+        yield ("ok",)
 
 
 quick_check = integrity_check
@@ -58,38 +73,32 @@ def _arguments(call: PragmaCall) -> tuple[int, Table | None]:
     return DEFAULT_LIMIT, table
 
 
-def _check_database(call: PragmaCall, number: int, only: Table | None, limit: int, messages: list[str]) -> None:
+def _check_database(call: PragmaCall, number: int, only: Table | None, limit: int) -> Generator[str, None, bool]:
+    """Messages about one database; the result says whether a record was met that ends everything."""
     databases = call.context.databases
     pager = databases[number].pager
     catalog = databases.catalog(number)
     tables = [table for table in catalog.hash_order() if table is not None and table.kind == "table" and (only is None or table is only)]
     if only is not None and not tables:
-        return
+        return False
     # views count with root 0; where one comes first the original takes the check for one of a single table
     roots: list[int] = [] if only is None else [0]
     for table in catalog.hash_order_with_schema() if only is None else tables:
         if not table.without_rowid:
             roots.append(table.root)
         roots.extend(index.root for index in table.indexes)
-    found = resolve("sqlvec.pages.integrity:check_structure")(pager, roots, limit - len(messages))
+    found = resolve("sqlvec.pages.integrity:check_structure")(pager, roots, limit)
     if found:
-        messages.append(f"*** in database {databases[number].name} ***\n" + "\n".join(found))
+        yield (f"*** in database {databases[number].name} ***\n" + "\n".join(found))
     is_quick = call.name == "quick_check"
-    try:
-        for table in tables:
-            for message in _check_table(call, table, is_quick):
-                if len(messages) >= limit:
-                    return
-                messages.append(message)
-    except errors.SqlError as damage:
-        # rows that can't be read end the check: the error is its last message
-        if damage.code != errors.CORRUPT:
-            raise
-        messages.append(damage.message)
+    for table in tables:
+        if (yield from _check_table(call, table, is_quick)):
+            return True
+    return False
 
 
-def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str]:
-    """Messages about the rows of one table."""
+def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Generator[str, None, bool]:
+    """Messages about the rows of one table.  A record that can't be read is the last one (True); damage to the tree raises."""
     context = call.context.run_context()
     write = resolve("sqlvec.plan.write_set:table_write")(table, call.context.plan_context())
     schema_format = context.databases[table.database].pager.schema_format
@@ -102,7 +111,12 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str
     codec = resolve("sqlvec.exec.dml.row_images:RowCodec")(write, context)
     order = context.index_tree(table.key_index).layout if table.without_rowid and not is_quick else None
     previous: tuple[Any, ...] | None = None
-    for position, image in enumerate(resolve("sqlvec.exec.dml.row_images:scan_images")(table, write, context, codec), 1):
+    for position, (rowid, payload) in enumerate(_entries(table, context), 1):
+        try:
+            image = codec.image(payload, rowid)
+        except errors.SqlError as damage:
+            yield damage.message
+            return True
         if order is not None:
             key = codec.field_values(image)[:order.key_columns]
             if previous is not None and order.compare(previous, key) >= 0:
@@ -123,6 +137,18 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Iterator[str
     for maker, tree, count in zip(makers, trees, counts, strict=True):
         if tree.count_entries() != count:
             yield f"wrong # of entries in index {maker.index.name}"
+    return False
+
+
+def _entries(table: Table, context: Any) -> Iterator[tuple[int | None, bytes]]:
+    """(rowid, record) of all rows in tree order."""
+    if table.without_rowid:
+        for payloads in context.index_tree(table.key_index).blocks():
+            for payload in payloads:
+                yield None, payload
+    else:
+        for block in context.table_tree(table).blocks():
+            yield from block
 
 
 def _repeated_entries(tree: Any, index: Any) -> set[tuple[Any, ...]]:

@@ -153,6 +153,14 @@ class DatabaseSet:
             database.loaded = self._load(number, database)
         return database.loaded
 
+    def read_schema(self, number: int) -> None:
+        """Load the Catalog on behalf of a statement that SQLite would be preparing now: so are its errors marked."""
+        try:
+            self.catalog(number)
+        except errors.SqlError as error:
+            error.phase = "prepare"
+            raise
+
     def _load(self, number: int, database: Database) -> Catalog:
         if number == TEMP and not database.is_open:
             return resolve(LOAD_CATALOG)(number, [], 0, "utf-8", database.name)

@@ -369,6 +369,8 @@ class Statement:
         context.statement = self
         if self.entry[1] & SCHEMA:
             session.databases.forget_stale()
+        if type(self.tree).__name__.startswith(COMPILED[:-1]):
+            session.databases.read_schema(0)
         if self.entry[1] & WRITES:
             if session.settings.query_only:
                 raise errors.readonly()
