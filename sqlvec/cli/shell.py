@@ -19,6 +19,7 @@ import sys
 
 from sqlvec.cli.output import Output, decode
 from sqlvec.errors import SqlError
+from sqlvec.functions.registry import ScalarFunction
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -106,7 +107,7 @@ class Shell:
                 raise ExitShell(1) from None
             self.session = resolve("sqlvec.session.session:Session").open(":memory:")
         assert self.session is not None
-        resolve("sqlvec.cli.functions:prepare_session")(self, self.session)
+        prepare_session(self, self.session)
 
     def complain(self, text: str) -> None:
         """Write to standard error, after all output so far."""
@@ -391,6 +392,26 @@ def text_of(value: Any) -> str:
     return str(value).partition("\0")[0]
 
 
+def prepare_session(shell: Shell, session: Session) -> None:
+    """Register the shell's own functions, modules and collations."""
+    for arity in (1, 2):
+        session.functions.define(ScalarFunction("load_extension", arity, arity, "sqlvec.cli.shell_functions:load_extension", 0, may_raise=True))
+    session.functions.extra_table = "sqlvec.cli.function_table:ROWS"
+    session.extra_modules["generate_series"] = "sqlvec.vtab.series:SeriesModule"
+    session.extra_modules["fsdir"] = "sqlvec.cli.fsdir:FsdirModule"
+    session.extra_modules["completion"] = "sqlvec.cli.completion:CompletionModule"
+    session.collations.register("uint", _compare_uint)
+    session.collations.register("decimal", _compare_decimal)
+
+
+def _compare_uint(left: str, right: str) -> int:
+    return int(resolve("sqlvec.cli.collations:compare_uint")(left, right))
+
+
+def _compare_decimal(left: str, right: str) -> int:
+    return int(resolve("sqlvec.cli.decimal_functions:compare_decimal_text")(left, right))
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the shell with these arguments (without the program's name); the exit status."""
     arguments = sys.argv[1:] if argv is None else argv
@@ -452,6 +473,7 @@ def console() -> None:
     status = main()
     try:
         sys.stdout.flush()
+        sys.stderr.flush()
     except (AttributeError, OSError, ValueError):
         pass
-    sys.exit(status)
+    os._exit(status)  # everything is closed and flushed: taking the interpreter apart would cost more than a small query

@@ -14,8 +14,7 @@ the rest is read by the row engine, which sees the change as SQLite does:
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.exec.activation import Activation
-from sqlvec.exec.program import program_of
+from sqlvec.exec.program import Activation, program_of
 from sqlvec.expr.bound import Literal
 from sqlvec.plan import physical
 from sqlvec.plan.physical import Node

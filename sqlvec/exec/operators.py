@@ -2,6 +2,9 @@
 
 An *opener* is a function ``(activation, outer_values) -> iterator of row tuples``.  ``Compiler.operator(node)`` makes the opener of a node; the module
 that knows the node is imported when the first such node is compiled.
+
+The operators that need no generated code, counting the rows of a tree and projecting constants and counts, are here: they keep ``SELECT 1`` and
+``SELECT count(*) FROM t`` free of the emitter, so that a cold process loads little.
 """
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from sqlvec.exec.context import RunContext
     from sqlvec.expr.bound import Expression
+    from sqlvec.plan import physical
     from sqlvec.plan.physical import Node
+
 
 _ROW = "sqlvec.exec.row."
 
@@ -26,7 +31,7 @@ OPERATORS: dict[str, str] = {
     "SingleRow": _ROW + "pipeline_source:open_pipeline",
     "VectorInput": "sqlvec.exec.bridge:open_vector",
     "Aggregate": _ROW + "aggregate:open_aggregate",
-    "CountRows": "sqlvec.exec.simple:open_count_rows",
+    "CountRows": "sqlvec.exec.operators:open_count_rows",
     "WindowPass": _ROW + "window:open_window_pass",
     "Sort": _ROW + "sort:open_sort",
     "Distinct": _ROW + "sort:open_distinct",
@@ -38,7 +43,7 @@ OPERATORS: dict[str, str] = {
     "RecursiveCte": _ROW + "recursive:open_recursive",
 }
 
-SIMPLE_PROJECT = "sqlvec.exec.simple:open_simple_project"
+SIMPLE_PROJECT = "sqlvec.exec.operators:open_simple_project"
 
 WRITERS: dict[str, str] = {
     "Insert": "sqlvec.exec.dml.insert:run",
@@ -80,3 +85,32 @@ class Compiler:
     def function(self, expressions: tuple[Expression, ...], layout: tuple[Column, ...], kind: str = "tuple") -> Any:
         """A Maker: ``.bind(activation)`` gives ``f(row, outer)``; kinds: tuple, value, condition."""
         return resolve("sqlvec.expr.compile:maker")(expressions, layout, self.collations, self.outer_columns, kind)
+
+
+def open_count_rows(node: physical.CountRows, compiler: Compiler) -> Any:
+    """Compile a CountRows: the number of entries of a tree."""
+    table, index = node.table, node.index
+
+    def count(activation: Any, outer: Any) -> Iterator[tuple[Any, ...]]:
+        if index is not None:
+            yield (activation.index_tree(index).count_entries(),)
+        elif table.without_rowid:
+            yield (activation.index_tree(table.key_index).count_entries(),)
+        else:
+            yield (activation.table_tree(table).count_rows(),)
+
+    return count
+
+
+def open_simple_project(node: physical.Project, compiler: Compiler) -> Any:
+    """Compile a Project whose expressions are literals and columns of its input (``operators.is_simple``)."""
+    places = {(column.source, column.number): place for place, column in enumerate(node.input.columns)}
+    parts = [(None, expression.value) if type(expression) is Literal
+             else (places[expression.source, expression.number], None) for expression in node.expressions]  # type: ignore[attr-defined]
+    source = None if not node.input.columns else compiler.operator(node.input)
+
+    def project(activation: Any, outer: Any) -> Iterator[tuple[Any, ...]]:
+        for row in ((),) if source is None else source(activation, outer):
+            yield tuple([value if place is None else row[place] for place, value in parts])
+
+    return project

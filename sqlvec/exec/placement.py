@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import sys
 
-from sqlvec.exec.activation import Activation
 from sqlvec.exec.bridge import VectorInput
-from sqlvec.exec.program import program_of
+from sqlvec.exec.program import Activation, program_of
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
 

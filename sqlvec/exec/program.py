@@ -1,6 +1,8 @@
-"""Row programs: physical nodes that are compiled at their first run and opened as often as wanted.
+"""Row programs and their activations: compiled code, and all state of one run of it.
 
-A program holds code and no state of a run; what it remembers between its rows is in generators and in the Activation.
+A program is a physical node that is compiled at its first run and opened as often as wanted.  It holds code and no state: memos of sub-queries,
+materialised queries, automatic indexes and queues live in the ``slots`` of an :class:`Activation`, one per run of a program, so that recursive
+triggers can run the same code again while it is running.
 """
 from __future__ import annotations
 
@@ -11,9 +13,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.context import RunContext
     from sqlvec.expr.bound import Column
     from sqlvec.plan.physical import Node
+    from sqlvec.schema.objects import Index, Table
+
+
+class Activation:
+    """``slots``: what the program remembers, by key (a Subquery, a slot number, a compiled level); ``context``: the run context."""
+
+    __slots__ = ("_trees", "context", "slots")
+
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self.slots: dict[Any, Any] = {}
+        self._trees: dict[int, Any] = {}        # by id of the schema object, which lives as long as the plan
+
+    def table_tree(self, table: Table) -> Any:
+        """The tree of a rowid table."""
+        tree = self._trees.get(id(table))
+        if tree is None:
+            tree = self._trees[id(table)] = self.context.table_tree(table)
+        return tree
+
+    def index_tree(self, index: Index) -> Any:
+        """The tree of an index or WITHOUT ROWID table."""
+        tree = self._trees.get(id(index))
+        if tree is None:
+            tree = self._trees[id(index)] = self.context.index_tree(index)
+        return tree
+
+    def forget(self) -> None:
+        """Drop all remembered state (a new run of the same program)."""
+        self.slots.clear()
 
 
 class RowProgram:

@@ -14,9 +14,8 @@ from __future__ import annotations
 from struct import error as StructError
 
 from sqlvec import errors
-from sqlvec.exec.activation import Activation
 from sqlvec.exec.operators import WRITERS
-from sqlvec.exec.program import RowProgram, program_of
+from sqlvec.exec.program import Activation, RowProgram, program_of
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False

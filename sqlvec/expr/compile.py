@@ -4,7 +4,7 @@
 ``compile_condition`` one whose result is truthy exactly when the condition is TRUE.
 
 ``layout`` are the columns of ``row``; ``outer_columns`` those of the tuple ``outer`` (values of enclosing queries, NEW and OLD of a trigger).
-``context`` is a RunContext or an Activation (exec/activation.py).
+``context`` is a RunContext or an Activation (exec/program.py).
 
 The code of one set of expressions is made once and remembered (the expression objects of a plan live as long as the plan); binding it to
 parameters, collations and an activation is one call.  Only literals and columns of the row are answered without compiling anything.
@@ -95,7 +95,7 @@ class Maker:
         inner = getattr(context, "context", None)
         if inner is not None:
             return self.make(context, inner)  # type: ignore[no-any-return]
-        act = resolve("sqlvec.exec.activation:Activation")(context) if self.needs_activation else None
+        act = resolve("sqlvec.exec.program:Activation")(context) if self.needs_activation else None
         return self.make(act, context)  # type: ignore[no-any-return]
 
 

@@ -10,7 +10,7 @@ from sqlvec.values.text import JsonText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sqlvec.functions.context import FunctionContext
+    from sqlvec.functions.registry import FunctionContext
     from sqlvec.values.compare import Collation
     from sqlvec.values.storage import Value
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from sqlvec.functions.context import FunctionContext
+    from sqlvec.functions.registry import FunctionContext
     from sqlvec.values.storage import Value
 
 DAY = 86400000

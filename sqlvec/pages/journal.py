@@ -20,8 +20,8 @@ from struct import Struct
 
 from sqlvec import errors
 from sqlvec.pages.file_header import get_field, set_field
-from sqlvec.pages.file_locks import EXCLUSIVE, NONE, RESERVED, SHARED
 from sqlvec.pages.freelist import finish_auto_vacuum
+from sqlvec.pages.vfs import EXCLUSIVE, NONE, RESERVED, SHARED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.pages.file_locks import EXCLUSIVE, SHARED
 from sqlvec.pages.journal import remove_leftover
+from sqlvec.pages.vfs import EXCLUSIVE, SHARED
 from sqlvec.pages.wal import open_log
 
 TYPE_CHECKING = False

@@ -23,10 +23,9 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.pages.file_header import FIELDS, PENDING_BYTE, FileHeader, fresh_page_one, get_field, set_field
-from sqlvec.pages.file_locks import EXCLUSIVE, NONE, RESERVED, SHARED, FileLock
 from sqlvec.pages.page import Layout
 from sqlvec.pages.record import ENCODING_NAMES, ENCODING_NUMBERS
-from sqlvec.pages.vfs import OS_VFS
+from sqlvec.pages.vfs import EXCLUSIVE, NONE, OS_VFS, RESERVED, SHARED, FileLock
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False

@@ -21,9 +21,9 @@ from struct import Struct
 
 from sqlvec import errors
 from sqlvec.pages.file_header import FileHeader, get_field
-from sqlvec.pages.file_locks import EXCLUSIVE, NONE, SHARED
 from sqlvec.pages.freelist import finish_auto_vacuum
 from sqlvec.pages.journal import stamp_page_one
+from sqlvec.pages.vfs import EXCLUSIVE, NONE, SHARED
 from sqlvec.pages.wal_index import (
     CHECKPOINT,
     READ0,

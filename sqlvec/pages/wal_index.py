@@ -6,7 +6,7 @@
     block n:  4096 page numbers | hash of 8192 u16
 
 Everything is in native byte order.  Locks are fcntl locks on the bytes 120..127 of the file; connections of one process share one
-:class:`SharedIndex`, which arbitrates between them as ``file_locks`` does for the database file.  With ``locking_mode=EXCLUSIVE`` the blocks
+:class:`SharedIndex`, which arbitrates between them as ``InodeLocks`` does for the database file.  With ``locking_mode=EXCLUSIVE`` the blocks
 are plain memory and nothing is locked.
 """
 from __future__ import annotations
@@ -17,7 +17,7 @@ from struct import Struct
 from sys import byteorder
 
 from sqlvec import errors
-from sqlvec.pages.file_locks import lock_holder, set_lock
+from sqlvec.pages.vfs import lock_holder, set_lock
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False

@@ -4,10 +4,10 @@ Follows the manual's pages on these statements.
 """
 from __future__ import annotations
 
+from sqlvec.parse.ast import ColumnRef, Literal, Name, Node
 from sqlvec.parse.ast_ddl import Analyze, Attach, Begin, Commit, Detach, Pragma, Reindex, Release, Rollback, Savepoint, Vacuum
-from sqlvec.parse.ast_expr import ColumnRef, Literal, Name, Node
 from sqlvec.parse.expressions import expression
-from sqlvec.parse.token_stream import NAME_KINDS, TokenStream
+from sqlvec.parse.lexer import NAME_KINDS, TokenStream
 
 
 def _optional_transaction(ts: TokenStream) -> bool:

@@ -8,11 +8,11 @@ Follows the manual's pages on CREATE, DROP, ALTER, ATTACH, PRAGMA, REINDEX, VACU
 """
 from __future__ import annotations
 
-from sqlvec.parse.ast_expr import Name, Node, OrderTerm, Span, Statement
+from sqlvec.parse.ast import Name, Node, OrderTerm, Span, Statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sqlvec.parse.ast_select import Select
+    from sqlvec.parse.ast import Select
 
 
 # --- column and table constraints ----------------------------------------------------------------------------------------------------

@@ -8,15 +8,19 @@ Follows the manual's "INSERT", "UPSERT", "UPDATE", "DELETE", "RETURNING" and the
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.parse.ast_expr import Name, Node, RowValue, ScalarSelect, Statement
-from sqlvec.parse.ast_select import (
+from sqlvec.parse.ast import (
     Delete,
     Insert,
     JoinItem,
+    Name,
+    Node,
     ResultColumn,
+    RowValue,
+    ScalarSelect,
     Select,
     SetClause,
     Star,
+    Statement,
     TableName,
     TableStar,
     Update,
@@ -24,6 +28,7 @@ from sqlvec.parse.ast_select import (
     With,
 )
 from sqlvec.parse.expressions import SELECT_STARTS, expression
+from sqlvec.parse.lexer import TokenStream
 from sqlvec.parse.select import (
     from_items,
     indexed_clause,
@@ -34,7 +39,6 @@ from sqlvec.parse.select import (
     select_after_with,
     with_clause,
 )
-from sqlvec.parse.token_stream import TokenStream
 
 Returning = list[ResultColumn | Star | TableStar]
 _CONFLICT_ACTIONS = frozenset(("ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"))

@@ -17,7 +17,7 @@ Follows the manual's "SQL Language Expressions".
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.parse.ast_expr import (
+from sqlvec.parse.ast import (
     Between,
     Binary,
     Case,
@@ -42,8 +42,7 @@ from sqlvec.parse.ast_expr import (
     ScalarSelect,
     Unary,
 )
-from sqlvec.parse.lexer import FALLBACK
-from sqlvec.parse.token_stream import STACK_LIMIT, TokenStream
+from sqlvec.parse.lexer import FALLBACK, STACK_LIMIT, TokenStream
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False

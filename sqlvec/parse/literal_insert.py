@@ -15,8 +15,7 @@ Invariants
 """
 from __future__ import annotations
 
-from sqlvec.parse.lexer import lex
-from sqlvec.parse.token_stream import NAME_KINDS
+from sqlvec.parse.lexer import NAME_KINDS, lex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

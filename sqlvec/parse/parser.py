@@ -9,9 +9,9 @@ Invariants
 """
 from __future__ import annotations
 
-from sqlvec.parse.ast_expr import Node, Statement
+from sqlvec.parse.ast import Node, Statement
 from sqlvec.parse.expressions import expression
-from sqlvec.parse.token_stream import TokenStream
+from sqlvec.parse.lexer import TokenStream
 from sqlvec.resolve import resolve
 
 _FAMILIES = {

@@ -11,8 +11,7 @@ Follows the manual's "SELECT" and "The WITH Clause".
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.parse.ast_expr import Name, Node, OrderTerm
-from sqlvec.parse.ast_select import (
+from sqlvec.parse.ast import (
     JOIN_COMMA,
     JOIN_CROSS,
     JOIN_INNER,
@@ -23,6 +22,9 @@ from sqlvec.parse.ast_select import (
     Compound,
     Cte,
     JoinItem,
+    Name,
+    Node,
+    OrderTerm,
     ParenthesisedJoin,
     ResultColumn,
     Select,
@@ -35,7 +37,7 @@ from sqlvec.parse.ast_select import (
     With,
 )
 from sqlvec.parse.expressions import SELECT_STARTS, expression, expression_list, filled_expression_list
-from sqlvec.parse.token_stream import IDS_KINDS, NAME_KINDS, STACK_LIMIT, TokenStream
+from sqlvec.parse.lexer import IDS_KINDS, NAME_KINDS, STACK_LIMIT, TokenStream
 from sqlvec.resolve import resolve
 
 COMPOUND_LIMIT = 500

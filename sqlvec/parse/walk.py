@@ -5,7 +5,7 @@ own stack, so depth is no matter.
 """
 from __future__ import annotations
 
-from sqlvec.parse.ast_expr import ColumnRef, Name, Node
+from sqlvec.parse.ast import ColumnRef, Name, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

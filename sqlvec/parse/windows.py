@@ -5,11 +5,10 @@ Loaded only when a statement has one of them.  Follows the manual's "Window Func
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.parse.ast_expr import Frame, FrameBound, Name, Node, OrderTerm, WindowSpec
-from sqlvec.parse.ast_select import WindowDefinition
+from sqlvec.parse.ast import Frame, FrameBound, Name, Node, OrderTerm, WindowDefinition, WindowSpec
 from sqlvec.parse.expressions import expression, filled_expression_list
+from sqlvec.parse.lexer import NAME_KINDS, TokenStream
 from sqlvec.parse.select import order_terms
-from sqlvec.parse.token_stream import NAME_KINDS, TokenStream
 
 # Bounds in the order in which they may follow one another.
 _RANK = {"UNBOUNDED PRECEDING": 0, "PRECEDING": 1, "CURRENT ROW": 2, "FOLLOWING": 3, "UNBOUNDED FOLLOWING": 4}

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr import bound
+from sqlvec.expr.bound import BINARY
 from sqlvec.parse import ast
-from sqlvec.plan.comparison import BINARY
 from sqlvec.plan.expressions import bind_all, bind_expression
 from sqlvec.plan.logical import Block, Compound, ValuesQuery
 from sqlvec.plan.scope import Scope

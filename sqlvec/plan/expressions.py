@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr import bound
+from sqlvec.expr.bound import BINARY, applied_affinity, compare, inherit, pair_collation, simple_affinity
 from sqlvec.parse import ast
-from sqlvec.plan.comparison import BINARY, applied_affinity, compare, inherit, pair_collation, simple_affinity
 from sqlvec.plan.scope import Row, resolve_column, resolve_in_first
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold

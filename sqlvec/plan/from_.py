@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr import bound
+from sqlvec.expr.bound import compare
 from sqlvec.parse import ast
-from sqlvec.plan.comparison import compare
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 from sqlvec.plan.scope import Frame, Scope, Source
 from sqlvec.resolve import resolve

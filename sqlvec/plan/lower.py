@@ -22,8 +22,18 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import And, Column, OrderTerm
 from sqlvec.plan import physical
-from sqlvec.plan.logical import Block, Compound, RecursiveQuery, ValuesQuery
-from sqlvec.plan.reads import block_expressions, columns_read, mark_used, output_expressions, refresh_outer, subqueries_in
+from sqlvec.plan.logical import (
+    Block,
+    Compound,
+    RecursiveQuery,
+    ValuesQuery,
+    block_expressions,
+    columns_read,
+    mark_used,
+    output_expressions,
+    refresh_outer,
+    subqueries_in,
+)
 from sqlvec.plan.scope import Scope
 from sqlvec.resolve import resolve
 

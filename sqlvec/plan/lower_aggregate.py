@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import AggregateCall, Call, Column, Expression, IsNull, Literal, OrderTerm, Subquery, WindowCall
 from sqlvec.plan import physical
-from sqlvec.plan.logical import Block, ValuesQuery
-from sqlvec.plan.reads import columns_read, nested_queries, nodes_of, query_expressions, refresh_outer, subqueries_in
+from sqlvec.plan.logical import Block, ValuesQuery, columns_read, nested_queries, nodes_of, query_expressions, refresh_outer, subqueries_in
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import Collate, Column, Expression, Frame, Literal, OrderTerm, Parameter, Window, WindowCall
 from sqlvec.plan import physical
-from sqlvec.plan.logical import Block
-from sqlvec.plan.reads import columns_read
+from sqlvec.plan.logical import Block, columns_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from __future__ import annotations
 from sqlvec.expr.bound import Column
 from sqlvec.parse import ast
 from sqlvec.plan import physical
-from sqlvec.plan.logical import Block
-from sqlvec.plan.reads import columns_read
+from sqlvec.plan.logical import Block, columns_read
 from sqlvec.plan.scope import ROWID_NAMES, Binding, Frame, Scope
 from sqlvec.plan.select import bind_select
 from sqlvec.resolve import resolve
@@ -61,7 +60,7 @@ def lower_expressions(expressions: Any, binding: Binding) -> None:
         return
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
     expressions = [expression for expression in expressions if expression is not None]
-    for subquery in resolve("sqlvec.plan.reads:subqueries_in")(expressions):
+    for subquery in resolve("sqlvec.plan.logical:subqueries_in")(expressions):
         if subquery.plan is None:
             subquery.query = lowering.rewrite(subquery.query)
     lowering.lower_subqueries(expressions, 0)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr import bound
+from sqlvec.expr.bound import BINARY
 from sqlvec.parse import ast
-from sqlvec.plan.comparison import BINARY
 from sqlvec.plan.expressions import bind_all, bind_expression
 from sqlvec.plan.from_ import bind_conditions, bind_from, expand_star, join_conditions, split_and
 from sqlvec.plan.logical import Block, Condition

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr import bound
+from sqlvec.expr.bound import BINARY, inherit
 from sqlvec.parse import ast
-from sqlvec.plan.comparison import BINARY, inherit
 from sqlvec.plan.expressions import bind_expression, is_plain_constant
 from sqlvec.schema.catalog import fold
 

@@ -49,7 +49,7 @@ def schema_table(database: int) -> Table:
     for column in columns:
         column.size_estimate = 1 if column.affinity == INTEGER else 5
     table = Table("sqlite_temp_master" if database == TEMP else "sqlite_master", database, columns, 1)
-    table.row_size = resolve("sqlvec.schema.estimates:table_row_size")(columns, False)
+    table.row_size = resolve("sqlvec.schema.objects:table_row_size")(columns, False)
     return table
 
 

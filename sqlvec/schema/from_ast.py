@@ -17,8 +17,21 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.parse import ast
-from sqlvec.schema.estimates import column_width, index_row_size, set_default_estimates, table_row_size
-from sqlvec.schema.objects import EXPRESSION, ROWID, Check, Column, ForeignKey, Index, IndexColumn, Table, Trigger
+from sqlvec.schema.objects import (
+    EXPRESSION,
+    ROWID,
+    Check,
+    Column,
+    ForeignKey,
+    Index,
+    IndexColumn,
+    Table,
+    Trigger,
+    column_width,
+    index_row_size,
+    set_default_estimates,
+    table_row_size,
+)
 from sqlvec.values.affinity import BLOB, affinity_of_type
 
 TYPE_CHECKING = False

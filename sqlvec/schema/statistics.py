@@ -9,7 +9,7 @@ Follows "ANALYZE" and "The sqlite_stat1 Table" of the manual.
 from __future__ import annotations
 
 from sqlvec.schema.catalog import fold
-from sqlvec.schema.estimates import log_estimate, set_default_estimates
+from sqlvec.schema.objects import log_estimate, set_default_estimates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from sqlvec import errors
 from sqlvec.database.database_set import DatabaseSet
 from sqlvec.database.transaction import Transaction
 from sqlvec.exec.context import RunContext
-from sqlvec.functions.context import FunctionContext
-from sqlvec.functions.registry import FunctionRegistry
+from sqlvec.functions.registry import FunctionContext, FunctionRegistry
 from sqlvec.parse.parser import parse_statement
 from sqlvec.resolve import resolve
 from sqlvec.session.statement import Statement

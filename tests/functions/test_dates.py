@@ -5,8 +5,7 @@ import random
 
 import pytest
 
-from sqlvec.functions.context import FunctionContext
-from sqlvec.functions.registry import FunctionRegistry
+from sqlvec.functions.registry import FunctionContext, FunctionRegistry
 from tests.functions.test_scalar_oracle import real_call
 from tests.values.oracle_values import real_connection, same
 

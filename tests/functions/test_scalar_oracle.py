@@ -9,8 +9,7 @@ import pytest
 
 from sqlvec import errors
 from sqlvec.functions.builtin_table import ROWS
-from sqlvec.functions.context import FunctionContext
-from sqlvec.functions.registry import FunctionRegistry
+from sqlvec.functions.registry import FunctionContext, FunctionRegistry
 from sqlvec.values.compare import Collations
 from tests.values.oracle_values import random_value, real_connection, same
 

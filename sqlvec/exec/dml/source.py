@@ -5,8 +5,7 @@ outer values.
 """
 from __future__ import annotations
 
-from sqlvec.exec.activation import Activation
-from sqlvec.exec.program import program_of
+from sqlvec.exec.program import Activation, program_of
 from sqlvec.expr.compile import compile_expressions
 
 TYPE_CHECKING = False

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
 
 NULLS = (None,) * 2001
 

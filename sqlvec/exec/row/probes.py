@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
     from sqlvec.pages.btree import IndexTree, TableTree
     from sqlvec.schema.objects import Index, Table
     from sqlvec.values.compare import Collation

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
     from sqlvec.schema.objects import Table
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
     from sqlvec.expr.bound import AggregateCall
     from sqlvec.plan.physical import Aggregate
 

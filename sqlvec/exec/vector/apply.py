@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
     from sqlvec.exec.vector.evaluate import Evaluator
     from sqlvec.expr.bound import Subquery
 

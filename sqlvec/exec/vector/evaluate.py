@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.columnar.batch import ColumnBatch
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
     from sqlvec.expr.bound import Expression
 
 _KERNEL_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&", "|"))

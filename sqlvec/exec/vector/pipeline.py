@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
     from sqlvec.exec.context import RunContext
+    from sqlvec.exec.program import Activation
 
 
 class ProjectedPart:

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sqlvec.exec.activation import Activation
+    from sqlvec.exec.program import Activation
     from sqlvec.exec.vector.join_keys import InnerKeys
 
     Pairs = tuple[Any, dict[Any, ColumnVector]] | None

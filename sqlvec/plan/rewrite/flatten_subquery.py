@@ -12,8 +12,7 @@ Follows "Subquery Flattening" in "The SQLite Query Optimizer Overview" of the ma
 from __future__ import annotations
 
 from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm, sources_of
-from sqlvec.plan.logical import Block, Compound, FromItem, Query
-from sqlvec.plan.reads import block_expressions, columns_read
+from sqlvec.plan.logical import Block, Compound, FromItem, Query, block_expressions, columns_read
 from sqlvec.plan.rewrite.substitute import Copying, replace_in_query, without_subtype
 
 TYPE_CHECKING = False

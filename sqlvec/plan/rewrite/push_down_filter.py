@@ -7,8 +7,7 @@ Follows "The WHERE-clause push-down optimization" in "The SQLite Query Optimizer
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import And, Between, Call, Collate, Column, Compare, Expression, InList, Literal, without_fixed_columns
-from sqlvec.plan.comparison import BINARY, compare, simple_affinity
+from sqlvec.expr.bound import BINARY, And, Between, Call, Collate, Column, Compare, Expression, InList, Literal, compare, simple_affinity, without_fixed_columns
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 from sqlvec.plan.rewrite.substitute import without_subtype
 

@@ -20,8 +20,7 @@ Follows "The SQLite Query Optimizer Overview" of the manual.
 from __future__ import annotations
 
 from sqlvec.expr.bound import Collate, Column, Expression, Literal, OrderTerm
-from sqlvec.plan.logical import Block, Compound, FromItem, Query, RecursiveQuery
-from sqlvec.plan.reads import query_expressions, subqueries_in
+from sqlvec.plan.logical import Block, Compound, FromItem, Query, RecursiveQuery, query_expressions, subqueries_in
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
