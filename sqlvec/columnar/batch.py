@@ -4,7 +4,8 @@ Columns are known by a key, in the vector engine ``(source, number)``.  A batch 
 side of a join) and keeps what it has made.  ``take`` gives a batch of chosen rows that makes nothing yet: a column that the parent has is
 taken from there, another is gathered for the chosen rows only (late gathering).
 
-A part is any object with ``column(key) -> ColumnVector`` and ``take(positions) -> part``; :class:`StoredColumns` is the plain one.
+A :class:`Part` has ``column(key) -> ColumnVector``, ``take(positions) -> part`` and tells what making a column takes (``steps``);
+:class:`StoredColumns` is the plain one.
 """
 from __future__ import annotations
 
@@ -17,7 +18,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class StoredColumns:
+class Part:
+    """Where a batch draws columns from."""
+
+    __slots__ = ()
+
+    def column(self, key: Any) -> ColumnVector:
+        raise NotImplementedError
+
+    def take(self, positions: Any) -> Part:
+        raise NotImplementedError
+
+    def steps(self, key: Any) -> list[tuple[Any, float]]:
+        """What making the column takes, as (step, cost) pairs; columns share steps.  Nothing is left to do for columns that exist."""
+        return []
+
+
+class StoredColumns(Part):
     """Columns that exist already."""
 
     __slots__ = ("positions", "vectors")
@@ -59,6 +76,11 @@ class ColumnBatch:
             found = self.vectors[key] = self._make(key)
         return found
 
+    def steps(self, key: Any) -> list[tuple[Any, float]]:
+        """What making the column takes: (step, cost) pairs; columns of one part share steps."""
+        part = self.parts[key]
+        return [((id(part), step), cost) for step, cost in part.steps(key)]
+
     def has(self, key: Any) -> bool:
         return key in self.vectors or key in self.parts
 
@@ -88,6 +110,25 @@ class ColumnBatch:
 
     def slice(self, start: int, stop: int) -> ColumnBatch:
         return self.take(np.arange(start, stop, dtype=np.int64))
+
+
+class BatchPart(Part):
+    """A batch as a part of another; ``names`` (None: the same) maps the keys here to those of the batch."""
+
+    __slots__ = ("batch", "names")
+
+    def __init__(self, batch: ColumnBatch, names: dict[Any, Any] | None = None) -> None:
+        self.batch = batch
+        self.names = names
+
+    def column(self, key: Any) -> ColumnVector:
+        return self.batch.column(key if self.names is None else self.names[key])
+
+    def steps(self, key: Any) -> list[tuple[Any, float]]:
+        return self.batch.steps(key if self.names is None else self.names[key])
+
+    def take(self, positions: Any) -> BatchPart:
+        return BatchPart(self.batch.take(positions), self.names)
 
 
 def of_vectors(count: int, vectors: dict[Any, ColumnVector], ordinals: Any = None) -> ColumnBatch:

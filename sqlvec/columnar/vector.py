@@ -20,7 +20,7 @@ Invariants:
 """
 from __future__ import annotations
 
-from sqlvec.columnar.numeric import np
+from sqlvec.columnar.numeric import distinct_small, np
 from sqlvec.values.text import decode, encode
 
 TYPE_CHECKING = False
@@ -180,7 +180,7 @@ class ColumnVector:
                 return [None] * self.count
             return self._bytes_values(tags)
         out: list[Any] = self.bits.tolist()
-        for tag in np.unique(tags).tolist():
+        for tag in distinct_small(tags):
             if tag == INTEGER:
                 continue
             where = np.flatnonzero(tags == tag)

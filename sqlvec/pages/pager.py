@@ -417,35 +417,34 @@ class Pager:
             pieces.append(self._read_pages(start, length))
         return b"".join(pieces) if len(pieces) != 1 else bytes(pieces[0])
 
-    def read_run_into(self, page_numbers: Sequence[int], target: memoryview) -> None:
-        """As :meth:`read_run`, into the caller's buffer; runs of neighbours go from the file to it without a copy."""
+    def read_runs_into(self, firsts: Sequence[int], counts: Sequence[int], target: memoryview) -> None:
+        """As :meth:`read_run` for runs of neighbours (first page, number of pages), from the file into the caller's buffer without a copy."""
         size = self.page_size
         file = self.file
-        if file is None or self.page_count == 0 or self.changed or self.wal is not None or min(page_numbers) < 1 or max(page_numbers) > self.page_count:
-            target[:] = self.read_run(page_numbers)
+        ends = [first + count for first, count in zip(firsts, counts, strict=True)]
+        if file is None or self.page_count == 0 or self.changed or self.wal is not None or min(firsts) < 1 or max(ends) > self.page_count + 1:
+            target[:] = self.read_run([page_no for first, end in zip(firsts, ends, strict=True) for page_no in range(first, end)])
             return
         # Short gaps between the wanted pages (an index that grew along with its table) are read over: one system call for many runs.
         junk = memoryview(bytearray(size * _LONGEST_GAP))
-        begin = first = at = 0
-        previous = start = page_numbers[0]
+        at = 0
+        start = behind = firsts[0]
         targets: list[memoryview] = []
-        for page_no in page_numbers:
-            gap = page_no - previous - 1
-            if gap and at:
-                targets.append(target[first * size : at * size])
-                first = at
+        for first, count in zip(firsts, counts, strict=True):
+            gap = first - behind
+            if gap and targets:
                 if 0 < gap <= _LONGEST_GAP and len(targets) < _MOST_TARGETS:
                     targets.append(junk[: gap * size])
                 else:
-                    self._fill(file, start, targets, target[begin * size : at * size])
+                    self._fill(file, start, targets)
                     targets = []
-                    begin, start = at, page_no
-            previous = page_no
-            at += 1
-        targets.append(target[first * size : at * size])
-        self._fill(file, start, targets, target[begin * size : at * size])
+                    start = first
+            targets.append(target[at * size : (at + count) * size])
+            at += count
+            behind = first + count
+        self._fill(file, start, targets)
 
-    def _fill(self, file: OsFile, first: int, targets: list[memoryview], whole: memoryview) -> None:
+    def _fill(self, file: OsFile, first: int, targets: list[memoryview]) -> None:
         wanted = sum(map(len, targets))
         if file.read_into((first - 1) * self.page_size, targets) < wanted:
             raise errors.io_error(errors.IOERR_SHORT_READ)

@@ -97,7 +97,11 @@ class Evaluator:
         """Is the node cheap and can't raise, so that computing it for rows that don't need it is harmless?"""
         found = self._plain.get(id(node))
         if found is None:
-            found = self._plain[id(node)] = all(isinstance(inner, _PLAIN) for inner in node.walk())
+            if isinstance(node, _PLAIN):
+                found = all(self.is_plain(child) for child in node.children())
+            else:
+                found = not self.columns(node) and self.constant(node) is not None
+            self._plain[id(node)] = found
             self._keep.append(node)
         return found
 
@@ -220,7 +224,7 @@ class Evaluator:
 
     def in_best_order(self, conditions: Sequence[Expression], batch: ColumnBatch) -> list[Expression]:
         """The conditions with each run of plain ones (which can't raise, so that their order can't be noticed) sorted by how many rows of this
-        batch they let through; those of one column stay together."""
+        batch they turn away for what reading their columns costs; those of one column stay together."""
         flat: list[Expression] = []
         for whole in conditions:
             flat += whole.operands if type(whole) is bound.And else [whole]
@@ -242,18 +246,28 @@ class Evaluator:
         by_columns: dict[Any, list[int]] = {}
         for number, condition in enumerate(run):
             by_columns.setdefault(tuple((c.source, c.number) for c in self.columns(condition)), []).append(number)
-        groups = []
-        for numbers in by_columns.values():
+        groups: list[tuple[float, Any, list[int]]] = []
+        for columns, numbers in by_columns.items():
             mask = masks[numbers[0]]
             for number in numbers[1:]:
                 mask = mask & masks[number]
-            groups.append((int(np.count_nonzero(mask)), numbers))
-        groups.sort(key=lambda group: group[0])
+            groups.append((1.0 - np.count_nonzero(mask) / max(batch.count, 1), columns, numbers))
         out: list[Expression] = []
-        for _, numbers in groups:
-            chosen = [run[number] for number in numbers]
+        done: set[Any] = set()
+        while groups:
+            best = max(groups, key=lambda group: group[0] / self._cost(group[1], batch, done))
+            groups.remove(best)
+            for column in best[1]:
+                done.update(step for step, _ in batch.steps(column))
+            chosen = [run[number] for number in best[2]]
             out.append(chosen[0] if len(chosen) == 1 else self._joined(chosen))
         return out
+
+    @staticmethod
+    def _cost(columns: Sequence[Any], batch: ColumnBatch, done: set[Any]) -> float:
+        """What looking at columns costs a row, where the steps in ``done`` were taken already."""
+        left = {step: cost for column in columns for step, cost in batch.steps(column) if step not in done}
+        return 1.0 + sum(left.values())
 
     def _joined(self, conditions: list[Expression]) -> Expression:
         """Plain conditions on the same columns as one AND that is evaluated as masks, so that the column is looked at once."""

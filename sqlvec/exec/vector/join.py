@@ -22,7 +22,7 @@ Invariants:
 """
 from __future__ import annotations
 
-from sqlvec.columnar.batch import ColumnBatch, StoredColumns, of_vectors
+from sqlvec.columnar.batch import BatchPart, ColumnBatch, StoredColumns, of_vectors
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values
@@ -201,24 +201,8 @@ def query_batches(path: physical.QueryScan, activation: Activation) -> Iterator[
     """The rows of a FROM sub-query under the scan's own column names."""
     names = [(column.source, column.number) for column in path.plan.columns]
     for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(path.plan, activation):
-        renamed = RenamedPart(batch, {(path.source, number): name for number, name in enumerate(names)})
-        yield ColumnBatch(batch.count, dict.fromkeys(renamed.names, renamed))
-
-
-class RenamedPart:
-    """A batch whose columns go by other keys."""
-
-    __slots__ = ("batch", "names")
-
-    def __init__(self, batch: ColumnBatch, names: dict[Any, Any]) -> None:
-        self.batch = batch
-        self.names = names
-
-    def column(self, key: Any) -> ColumnVector:
-        return self.batch.column(self.names[key])
-
-    def take(self, positions: Any) -> RenamedPart:
-        return RenamedPart(self.batch.take(positions), self.names)
+        renamed = BatchPart(batch, {(path.source, number): name for number, name in enumerate(names)})
+        yield ColumnBatch(batch.count, dict.fromkeys(renamed.names or (), renamed))
 
 
 def row_batches(path: Any, activation: Activation, numbers: list[int]) -> Iterator[ColumnBatch]:
@@ -278,21 +262,6 @@ def joined(outer: ColumnBatch, outer_rows: Any, inner: StoredColumns) -> ColumnB
     parts: dict[Any, Any] = dict.fromkeys(outer.parts, part)
     parts.update(dict.fromkeys(inner.vectors, inner))
     return ColumnBatch(base.count, parts)
-
-
-class BatchPart:
-    """A batch as a part of another."""
-
-    __slots__ = ("batch",)
-
-    def __init__(self, batch: ColumnBatch) -> None:
-        self.batch = batch
-
-    def column(self, key: Any) -> ColumnVector:
-        return self.batch.column(key)
-
-    def take(self, positions: Any) -> BatchPart:
-        return BatchPart(self.batch.take(positions))
 
 
 class Step:

@@ -9,7 +9,7 @@ Only built-in LIKE with a constant pattern of ASCII literals takes this road: ca
 """
 from __future__ import annotations
 
-from sqlvec.columnar.numeric import np
+from sqlvec.columnar.numeric import distinct, np
 from sqlvec.columnar.vector import TEXT, ColumnVector
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ class LikeSearch:
         rows = np.searchsorted(sorted_offsets, found, side="right") - 1
         rows = rows if order is None else order.take(rows)
         inside = found + len(self.piece) <= offsets.take(rows) + lengths.take(rows)
-        candidates = np.unique(rows[inside])
+        candidates = distinct(rows[inside])
         call, pattern = self.function, self.pattern
         texts = vector.take(candidates).values()
         true[candidates[np.array([bool(call(pattern, text)) for text in texts], bool)]] = True

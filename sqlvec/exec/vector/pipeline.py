@@ -5,7 +5,7 @@ bridge hands to the row engine above.  Which subtrees come here was decided by p
 """
 from __future__ import annotations
 
-from sqlvec.columnar.batch import ColumnBatch
+from sqlvec.columnar.batch import ColumnBatch, Part
 from sqlvec.columnar.numeric import np
 from sqlvec.exec.vector.aggregate import aggregate
 from sqlvec.exec.vector.decline import Restart
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlvec.exec.program import Activation
 
 
-class ProjectedPart:
+class ProjectedPart(Part):
     """The columns of a Project, evaluated when asked for."""
 
     __slots__ = ("batch", "evaluator", "expressions")
@@ -36,6 +36,9 @@ class ProjectedPart:
 
     def column(self, key: Any) -> Any:
         return self.evaluator.value(self.expressions[key], self.batch)
+
+    def steps(self, key: Any) -> list[tuple[Any, float]]:
+        return [step for column in self.evaluator.columns(self.expressions[key]) for step in self.batch.steps((column.source, column.number))]
 
     def take(self, positions: Any) -> ProjectedPart:
         return ProjectedPart(self.batch.take(positions), self.evaluator, self.expressions)

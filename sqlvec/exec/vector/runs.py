@@ -6,7 +6,7 @@ front to back, a frame at a time.
 """
 from __future__ import annotations
 
-from sqlvec.columnar.numeric import np
+from sqlvec.columnar.numeric import distinct_small, np
 from sqlvec.columnar.vector import HEAP_SLACK, ColumnVector, concatenate, merge
 from sqlvec.resolve import resolve
 
@@ -108,7 +108,7 @@ class Runs:
         ends = np.cumsum([run.count for run in self.runs])
         owner = np.searchsorted(ends, order, side="right")
         parts: dict[Any, list[tuple[Any, ColumnVector]]] = {name: [] for name in self._names}
-        for number in np.unique(owner).tolist():
+        for number in distinct_small(owner):
             places = np.flatnonzero(owner == number)
             for name, vector in self.runs[number].next(len(places)).items():
                 parts[name].append((places, vector))

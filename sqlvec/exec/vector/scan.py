@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sqlvec.columnar.batch import ColumnBatch, of_vectors
+from sqlvec.columnar.batch import ColumnBatch, Part, of_vectors
 from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlvec.schema.objects import Index, Table
 
 
-class ScanPart:
+class ScanPart(Part):
     """A record batch as a part of a :class:`ColumnBatch`: column keys to wishes."""
 
     __slots__ = ("records", "wish_of")
@@ -39,6 +39,9 @@ class ScanPart:
 
     def column(self, key: Any) -> Any:
         return self.records.column(self.wish_of[key])
+
+    def steps(self, key: Any) -> list[tuple[Any, float]]:
+        return self.records.steps(self.wish_of[key])
 
     def take(self, positions: Any) -> ScanPart:
         return ScanPart(self.records.take(positions), self.wish_of)

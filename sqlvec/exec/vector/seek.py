@@ -11,7 +11,7 @@ leaves that can hold them are found by binary search in the leaf list, and those
 from __future__ import annotations
 
 from sqlvec.columnar.batch import ColumnBatch
-from sqlvec.columnar.numeric import np
+from sqlvec.columnar.numeric import distinct, np
 from sqlvec.columnar.vector import INTEGER, NULL, ColumnVector, concatenate
 from sqlvec.exec.vector.lookup import Lookup
 from sqlvec.exec.vector.scan import ScanPart, Source, table_scan_of
@@ -122,7 +122,7 @@ class IndexSeeker:
         if known is None:
             return None
         lookup = Lookup(vectors, count, self.keys)
-        values = np.unique(known[1])
+        values = distinct(known[1])
         outer_parts: list[Any] = []
         parts: dict[Any, list[ColumnVector]] = {(self.name, number): [] for number in {*self.inside, -1}}
         for records in self._fetcher.batches(values):

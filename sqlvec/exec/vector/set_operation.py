@@ -5,7 +5,7 @@ the form of the row that came last among equals, INTERSECT and EXCEPT that of th
 """
 from __future__ import annotations
 
-from sqlvec.columnar.batch import ColumnBatch, of_vectors
+from sqlvec.columnar.batch import BatchPart, ColumnBatch, of_vectors
 from sqlvec.columnar.dictionary import KeySet
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
@@ -23,27 +23,11 @@ if TYPE_CHECKING:
 OUTPUT_ROWS = 8192
 
 
-class ArmPart:
-    """An arm's batch under the column names of the compound."""
-
-    __slots__ = ("batch", "names")
-
-    def __init__(self, batch: ColumnBatch, names: dict[Any, Any]) -> None:
-        self.batch = batch
-        self.names = names
-
-    def column(self, key: Any) -> ColumnVector:
-        return self.batch.column(self.names[key])
-
-    def take(self, positions: Any) -> ArmPart:
-        return ArmPart(self.batch.take(positions), self.names)
-
-
 def _arm(arm: Node, columns: Any, activation: Activation) -> Iterator[ColumnBatch]:
     names = {(own.source, own.number): (column.source, column.number) for own, column in zip(columns, arm.columns, strict=True)}
     for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(arm, activation):
         if batch.count:
-            part = ArmPart(batch, names)
+            part = BatchPart(batch, names)
             yield ColumnBatch(batch.count, dict.fromkeys(names, part))
 
 

@@ -22,7 +22,7 @@ Follows "B-tree Pages" of the file format.
 """
 from __future__ import annotations
 
-from sqlvec.columnar.numeric import np
+from sqlvec.columnar.numeric import distinct_small, np
 from sqlvec.columnar.vector import HEAP_SLACK, load_words
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ class Chunk:
         if type(sizes) is int:
             return decode_varints(self.heap, at, sizes)
         out = np.empty(n, np.int64)
-        for size in np.unique(sizes).tolist():
+        for size in distinct_small(sizes):
             rows = np.flatnonzero(sizes == size)
             out[rows] = decode_varints(self.heap, at.take(rows), size)
         return out
@@ -149,7 +149,7 @@ def read_varints(heap: Any, at: Any) -> tuple[Any, Any]:
     """(values, sizes) of the varints at each offset."""
     sizes = varint_sizes(heap, at)
     values = np.empty(len(at), np.int64)
-    for size in np.unique(sizes).tolist():
+    for size in distinct_small(sizes):
         rows = np.flatnonzero(sizes == size)
         values[rows] = decode_varints(heap, at.take(rows), size)
     return values, sizes
