@@ -166,7 +166,7 @@ class Statement:
             resolve("sqlvec.plan.upsert:bind_upserts")(self, node, statement)
         triggers = node.triggers = binder.trigger_set(write, "INSERT", None)
         _check_keys(write, None)
-        node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or _may_read(statement.source, table))
+        node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or self._may_read(statement, table))
         self.finish_node(node, statement, statement.table)
         node.is_plain = _is_plain(node)
         is_single = rows is not None and len(rows) == 1 and not triggers and node.returning is None
@@ -177,6 +177,27 @@ class Statement:
         node.may_abort = not node.is_atomic and _may_abort(node, sets_rowid, statement, binder.context.functions)
         node.uses_frame = node.may_abort and not node.stores_one_row
         return node
+
+    def _may_read(self, statement: ast.Insert, table: Table) -> bool:
+        """May the query read the table that is written, itself or through views?  Names of other tables only: no."""
+        descendants = resolve("sqlvec.parse.walk:descendants")
+        find_table = self.binder.context.catalogs.find_table
+        seen: set[tuple[str | None, str]] = set()
+        queries: list[Any] = [query for query in (statement.source, statement.with_) if query is not None]
+        while queries:
+            for node in descendants(queries.pop()):
+                if not isinstance(node, (ast.TableName, ast.InTable)):
+                    continue
+                name = (node.name if isinstance(node, ast.TableName) else node.table).text.lower()
+                schema = None if node.schema is None else node.schema.text
+                if name == table.name.lower():
+                    return True
+                if (schema, name) not in seen:
+                    seen.add((schema, name))
+                    other = find_table(schema, name)
+                    if other is not None and other.kind == "view":
+                        queries.append(other.select)
+        return False
 
     def _insert_source(self, statement: ast.Insert, table: Table, width: int) -> tuple[Any, Any]:
         select = statement.source
@@ -464,19 +485,6 @@ def _calls(statement: Any, write: TableWrite, functions: Any) -> bool:
 def _programs_may_abort(node: Any) -> bool:
     sets = [node.triggers, getattr(node, "update_triggers", None), node.write.delete_programs if not isinstance(node, Delete) else None]
     return any(program.may_abort for found in sets if found for program in (*found.before, *found.after))
-
-
-def _may_read(select: ast.Select | None, table: Table) -> bool:
-    """May the query read the table that is written?  Names of other tables only: no."""
-    if select is None:
-        return False
-    descendants = resolve("sqlvec.parse.walk:descendants")
-    for node in descendants(select):
-        if isinstance(node, (ast.TableName, ast.InTable)):
-            name = node.name if isinstance(node, ast.TableName) else node.table
-            if name.text.lower() == table.name.lower():
-                return True
-    return False
 
 
 def assigned_column(table: Table, name: ast.Name, binding: Binding) -> int:

@@ -97,13 +97,17 @@ def make_unique(
     order: list[int],
     old: Image | None = None,
     upserts: tuple[UpsertClause, ...] = (),
+    fresh_rowid: bool = False,
 ) -> Generator[Any, None, Any]:
     """Check ``image`` (its index ``values``) in ``order``; the result is STORE, SKIP or an UpsertHit.
 
-    ``old`` is the row that is being updated: it doesn't collide with itself.  Yields programs that REPLACE sets off."""
+    ``old`` is the row that is being updated: it doesn't collide with itself.  A ``fresh_rowid`` was free when it was chosen; only programs that
+    REPLACE sets off can have taken it since.  Yields those programs."""
     old_key = None if old is None else writer.key(old)
     replaced = False
     for check in order:
+        if fresh_rowid and check == ROWID_CHECK:
+            continue
         key = _other_key(writer, check, image, values, old_key)
         if key is None:
             continue

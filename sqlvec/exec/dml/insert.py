@@ -11,7 +11,7 @@ Follows "INSERT" and "REPLACE" of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.exec.dml.conflict import ROWID_CHECK, SKIP, STORE, check_order, make_unique
+from sqlvec.exec.dml.conflict import SKIP, STORE, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row
 from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid, new_rowid, note_rowid
@@ -191,11 +191,10 @@ def insert_row(
         return
     new = tuple(image)
     index_values = [entry.values(new) for entry in writer.entries]
-    if given is None and is_rowid:
-        order = [check for check in order if check != ROWID_CHECK]          # a new rowid is free
     verdict = STORE
     if order:
-        verdict = yield from make_unique(writer, new, index_values, override, order, None, node.upserts)
+        fresh = given is None and is_rowid
+        verdict = yield from make_unique(writer, new, index_values, override, order, None, node.upserts, fresh)
     if verdict == SKIP:
         return
     if verdict != STORE:
