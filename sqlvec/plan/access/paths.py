@@ -77,41 +77,48 @@ class PathBuilder:
             term = loop.terms[0]
             assert term is not None
             path.key = key_term(term)
-            self.enforced(term, loop, item)
+            self._enforced_for(-1, term, loop, item)
         else:
-            self._bounds(path, loop, item)
+            self._bounds(path, loop, item, -1)
         return path
 
     def _by_index(self, loop: Loop, item: FromItem, reverse: bool) -> physical.Path:
         index = loop.index
         assert index is not None and item.table is not None
         keys = []
-        for term in loop.terms[:loop.equal]:
+        for place, term in enumerate(loop.terms[:loop.equal]):
             if term is None:
                 keys.append(physical.KeyTerm("ANY", None))
             else:
                 keys.append(key_term(term))
-                self.enforced(term, loop, item)
+                self._enforced_for(index.columns[place].column, term, loop, item)
         path = physical.IndexSearch(item.source, item.label, item.table, index, tuple(keys))
         path.covering = bool(loop.flags & COVERING) and not item.right
         path.descending = reverse
         if loop.flags & BIG_NULL and self.big_null is not None:
             path.null_scan = "last" if self.big_null else "first"
-        self._bounds(path, loop, item)
+        if loop.lower is not None or loop.upper is not None:
+            self._bounds(path, loop, item, index.columns[loop.equal].column)
         return path
 
-    def _bounds(self, path: physical.IndexSearch | physical.RowidSearch, loop: Loop, item: FromItem) -> None:
+    def _bounds(self, path: physical.IndexSearch | physical.RowidSearch, loop: Loop, item: FromItem, column: int) -> None:
         if loop.lower is not None:
             path.lower = range_bound(loop.lower, loop.lower_width)
-            self.enforced(loop.lower, loop, item)
+            self._enforced_for(column, loop.lower, loop, item)
         if loop.upper is not None:
             path.upper = range_bound(loop.upper, loop.upper_width)
-            self.enforced(loop.upper, loop, item)
+            self._enforced_for(column, loop.upper, loop, item)
 
     def enforced_whole(self, term: Term, item: FromItem) -> None:
         """Note that the path makes sure of an OR term."""
         if not term.needs & ~self.ready and not (item.left and term.outer_on is None):
             term.used = True
+
+    def _enforced_for(self, column: int, term: Term, loop: Loop, item: FromItem) -> None:
+        """Note that a search by ``column`` makes sure of a term, unless the term is about another column and came through an equivalence."""
+        rowid = (-1, item.table.rowid_column) if item.table is not None else (-1,)
+        if term.column == column or (term.column in rowid and column in rowid):
+            self.enforced(term, loop, item)
 
     def enforced(self, term: Term, loop: Loop, item: FromItem) -> None:
         """Note that the path makes sure of a term."""
