@@ -206,9 +206,10 @@ class VtabScan(Path):
 class QueryScan(Path):
     """Rows of a FROM sub-query: ``plan`` run as a co-routine (``materialized`` False, outermost level only) or materialised once per run
     of the statement (per outer row when ``outer`` is not empty).  Scans with the same ``slot`` share one materialisation.
-    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias); ``affinities`` those of its columns, as SQLite sees them."""
+    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias); ``affinities`` those of its columns, as SQLite sees them.
+    ``reverse``: the materialised rows are read last to first (PRAGMA reverse_unordered_selects; a co-routine can't be)."""
 
-    __slots__ = ("affinities", "materialized", "name", "outer", "plan", "slot")
+    __slots__ = ("affinities", "materialized", "name", "outer", "plan", "reverse", "slot")
 
     def __init__(self, source: int, label: str, plan: Node, materialized: bool, slot: int) -> None:
         super().__init__(source, label)
@@ -218,6 +219,7 @@ class QueryScan(Path):
         self.outer: tuple[Column, ...] = ()
         self.name = ""
         self.affinities: tuple[str | None, ...] = ()
+        self.reverse = False
 
 
 class RecursiveScan(Path):

@@ -142,7 +142,8 @@ class QueryScanLoop(RowLoop):
         emitter = pipeline.emitter
         outer = "(" + "".join(f"{emitter.column(column)}, " for column in path.outer) + ")"
         source = emitter.constant(QuerySource(path), "query")
-        self.begin_rows(f"{source}({emitter.activation()}, {outer})")
+        backwards = "[::-1]" if path.reverse else ""              # only materialised rows, a list, are read backwards
+        self.begin_rows(f"{source}({emitter.activation()}, {outer}){backwards}")
 
 
 class AutomaticIndexLoop(RowLoop):

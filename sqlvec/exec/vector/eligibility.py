@@ -63,7 +63,7 @@ class Survey:
         self.expressions(level.conditions)
         path: Any = level.path
         if isinstance(path, physical.QueryScan):
-            if path.outer:
+            if path.outer or path.reverse:
                 raise Ineligible
             self.node(path.plan)
             return

@@ -67,6 +67,7 @@ class PathBuilder:
         scan.outer = plan.outer
         scan.name = item.name
         scan.affinities = item.affinities
+        scan.reverse = reverse and scan.materialized
         return scan
 
     def _by_rowid(self, loop: Loop, item: FromItem, reverse: bool) -> physical.Path:
