@@ -1,0 +1,1 @@
+SELECT region, id, max(amount) FROM orders GROUP BY region;

@@ -1,0 +1,1 @@
+SELECT count(DISTINCT product), count(DISTINCT day), count(DISTINCT quantity) FROM orders;

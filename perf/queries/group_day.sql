@@ -1,0 +1,1 @@
+SELECT day, sum(quantity), avg(amount) FROM orders GROUP BY day ORDER BY day;

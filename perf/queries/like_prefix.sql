@@ -1,0 +1,1 @@
+SELECT product, count(*) FROM orders WHERE product LIKE 'product-01%' GROUP BY product;
