@@ -5,15 +5,16 @@ The time is summed by part: parse, plan, pages, decode, gather, kernels, row cal
 """
 from __future__ import annotations
 
-import argparse
-import cProfile
-import pstats
 import sys
-import time
 from pathlib import Path
 
 # The script's own folder holds a file called profile.py: keep it from hiding the standard module of that name.
 sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Path(__file__).parent]
+
+import argparse
+import cProfile
+import pstats
+import time
 
 import sqlvec
 
