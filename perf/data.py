@@ -1,6 +1,6 @@
 """Deterministic data sets for measuring: ``python perf/data.py NAME ROWS FILE``.
 
-``sales``: one table ``orders(id, day, region, product, quantity, amount, note)`` as an analyst would have it.
+``sales``: ``orders(id, day, region, product, quantity, amount, note)`` as an analyst would have it, and ``products(name, category, price)``.
 ``mixed``: the same with one percent of values of another storage class than declared.
 ``wide``: a table of 20 integer columns.
 Files are written by sqlvec itself; the same arguments make the same file.
@@ -17,14 +17,15 @@ import sqlvec
 
 REGIONS = ("north", "south", "east", "west", "centre")
 PRODUCTS = tuple(f"product-{number:03d}" for number in range(200))
-DAY_ONE = 1577836800      # 2020-01-01
+CATEGORIES = ("tools", "toys", "food", "books", "garden", "music", "office")
+DAYS = tuple(time.strftime("%Y-%m-%d", time.gmtime(1577836800 + number * 86400)) for number in range(1000))      # from 2020-01-01
 
 
 def orders(count: int) -> Iterator[tuple[object, ...]]:
     """Rows of ``orders``."""
     source = random.Random(1)
     for number in range(1, count + 1):
-        day = time.strftime("%Y-%m-%d", time.gmtime(DAY_ONE + source.randrange(1000) * 86400))
+        day = DAYS[source.randrange(1000)]
         note = None if source.random() < 0.5 else f"note {source.randrange(count)}"
         yield (number, day, source.choice(REGIONS), source.choice(PRODUCTS), source.randrange(1, 20), round(source.uniform(1, 500), 2), note)
 
@@ -37,6 +38,13 @@ def mixed(count: int) -> Iterator[tuple[object, ...]]:
         yield tuple(source.choice(odd) if column and source.random() < 0.01 else value for column, value in enumerate(row))
 
 
+def products() -> Iterator[tuple[object, ...]]:
+    """Rows of ``products``."""
+    source = random.Random(4)
+    for name in PRODUCTS:
+        yield (name, source.choice(CATEGORIES), source.randrange(1, 400))
+
+
 def wide(count: int) -> Iterator[tuple[object, ...]]:
     """Rows of 20 integers."""
     source = random.Random(3)
@@ -45,6 +53,7 @@ def wide(count: int) -> Iterator[tuple[object, ...]]:
 
 
 ORDERS = "CREATE TABLE orders(id INTEGER PRIMARY KEY, day TEXT, region TEXT, product TEXT, quantity INTEGER, amount REAL, note TEXT)"
+CATALOGUE = "CREATE TABLE products(name TEXT PRIMARY KEY, category TEXT, price INTEGER)"
 SETS = {
     "sales": (ORDERS, orders, 7),
     "mixed": (ORDERS, mixed, 7),
@@ -61,6 +70,9 @@ def make(name: str, count: int, path: str) -> None:
     connection.execute(schema)
     table = "wide" if name == "wide" else "orders"
     connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", rows(count))
+    if table == "orders":
+        connection.execute(CATALOGUE)
+        connection.executemany("INSERT INTO products VALUES (?, ?, ?)", products())
     connection.commit()
     connection.close()
 
