@@ -281,6 +281,12 @@ def from_values(values: Sequence[Any]) -> ColumnVector:
         return ColumnVector(n, INTEGER, np.array(values, np.int64))
     if kinds == {float}:
         return reals(np.array(values, np.float64))
+    if kinds <= {str, type(None)} and str in kinds:
+        return _from_texts(values, type(None) in kinds)
+    if kinds == {int, type(None)}:
+        known = [value is not None for value in values]
+        whole = np.array([value or 0 for value in values], np.int64)
+        return ColumnVector(n, np.where(known, np.uint8(INTEGER), np.uint8(NULL)), whole)
     bits = np.zeros(n, np.int64)
     tags = np.zeros(n, np.uint8)
     lengths = np.zeros(n, np.int64)
@@ -309,6 +315,17 @@ def from_values(values: Sequence[Any]) -> ColumnVector:
         return ColumnVector(n, tags, bits).settled()
     heap = np.frombuffer(b"".join(pieces) + bytes(HEAP_SLACK), np.uint8)
     return ColumnVector(n, tags, bits, lengths, heap).settled()
+
+
+def _from_texts(values: Sequence[Any], has_null: bool) -> ColumnVector:
+    """From texts, perhaps with NULLs among them."""
+    pieces = [encode(value) if value else b"" for value in values]
+    lengths = np.array(list(map(len, pieces)), np.int64)
+    heap = np.frombuffer(b"".join(pieces) + bytes(HEAP_SLACK), np.uint8)
+    tags: Any = TEXT
+    if has_null:
+        tags = np.where([value is not None for value in values], np.uint8(TEXT), np.uint8(NULL))
+    return ColumnVector(len(values), tags, np.cumsum(lengths) - lengths, lengths, heap)
 
 
 def _plain(value: Any) -> tuple[Any, int]:

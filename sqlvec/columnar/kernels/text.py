@@ -158,6 +158,56 @@ def lower_words(words: Any) -> Any:
     return words | (is_upper >> np.uint64(2))
 
 
+def odd_texts(vector: ColumnVector) -> Any:
+    """Mask of the texts that aren't plain: a byte of 128 and more, or a zero byte; in the others characters are bytes."""
+    n = len(vector.bits)
+    lengths = _length_array(vector)
+    odd = np.zeros(n, bool)
+    longest = int(lengths.max()) if n else 0
+    rows: Any = None
+    for start in range(0, longest, 8):
+        if rows is None and (start == 0 or int(lengths.min()) > start):
+            left, places = lengths - start, vector.bits + start
+        else:
+            rows = np.flatnonzero(lengths > start) if rows is None else rows[lengths.take(rows) > start]
+            left, places = lengths.take(rows) - start, vector.bits.take(rows) + start
+        words = load_words(vector.heap, places)
+        if int(left.min()) < 8:
+            words |= _ONES & ~tail_mask(np.minimum(left, 8))        # what lies behind the end counts as ones
+            words &= tail_mask(np.minimum(left, 8)) | _ONES
+        strange = ((words | ((words - _ONES) & ~words)) & _HIGH) != 0
+        if rows is None:
+            odd |= strange
+        else:
+            odd[rows] |= strange
+    return odd
+
+
+# --- searching -----------------------------------------------------------------------------------------------------------------------
+
+
+def places_of(heap: Any, low: int, high: int, piece: bytes) -> Any:
+    """Where ``piece`` (lower-case ASCII) occurs in ``heap[low:high]``, ASCII letters of any case, ascending."""
+    window = heap[low:high]
+    room = len(window) - len(piece) + 1
+    if room <= 0:
+        return np.zeros(0, np.int64)
+    hits: Any = None
+    found: Any = None
+    for position, byte in enumerate(piece):
+        is_letter = 97 <= byte <= 122
+        if found is not None:
+            here = window.take(found + position)
+            found = found[((here | 32) if is_letter else here) == byte]
+            continue
+        here = window[position:position + room]
+        same = ((here | 32) if is_letter else here) == byte
+        hits = same if hits is None else np.logical_and(hits, same, out=hits)
+        if position == 1 or len(piece) == 1:
+            found = np.flatnonzero(hits)
+    return found + low
+
+
 # --- hashing -------------------------------------------------------------------------------------------------------------------------
 
 

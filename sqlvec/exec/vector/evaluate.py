@@ -19,6 +19,7 @@ from sqlvec.columnar.dictionary import KeySet, Lift
 from sqlvec.columnar.kernels import arithmetic, logic
 from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.kernels.substring import substring
+from sqlvec.columnar.kernels.text import odd_texts
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.vector import (
     INTEGER,
@@ -408,7 +409,39 @@ def _call(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnV
             found = _substring(evaluator, node, batch)
             if found is not None:
                 return found
+        if name == "length" and len(node.arguments) == 1:
+            return _length(evaluator, node, batch)
     return evaluator.by_rows(node, batch)
+
+
+def _length(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector:
+    """length() of texts: characters are bytes where all are ASCII; the other rows, and numbers, go through the row callable."""
+    argument = evaluator.value(node.arguments[0], batch)
+    if argument.bits is None or argument.is_constant or (argument.tags == REAL or argument.tags == INTEGER if type(argument.tags) is int else False):
+        return evaluator.by_rows(node, batch)
+    tags = argument.tags
+    if type(tags) is int and tags == NULL:
+        return nulls(batch.count)
+    out = np.zeros(batch.count, np.int64)
+    out_tags = np.full(batch.count, INTEGER, np.uint8)
+    rest = np.zeros(batch.count, bool)
+    if type(tags) is int:
+        out[:] = argument.length_array()
+        if tags == TEXT:
+            rest = odd_texts(argument)
+    else:
+        out_tags[tags == NULL] = NULL
+        is_bytes = tags >= TEXT
+        rows = np.flatnonzero(is_bytes)
+        if len(rows):
+            out[rows] = argument.length_array().take(rows)
+        rows = np.flatnonzero(tags == TEXT)
+        if len(rows):
+            rest[rows] = odd_texts(argument.take(rows))
+        rest |= ~is_bytes & (tags != NULL)
+    vector = ColumnVector(batch.count, out_tags, out).settled()
+    declined = np.flatnonzero(rest)
+    return patched(vector, declined, evaluator._callable(node).over(batch, declined)) if len(declined) else vector
 
 
 def _substring(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector | None:
@@ -676,7 +709,14 @@ def _pattern(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tupl
     if search is not None:
         found = search.truth(evaluator.value(node.arguments[1], batch))
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            true, unknown, others = found
+            if others is not None:
+                part, part_unknown = evaluator.truth_of(evaluator._callable(node).over(batch, others))
+                true[others] = part
+                if part_unknown is not None:
+                    unknown = np.zeros(batch.count, bool) if unknown is None else unknown
+                    unknown[others] = part_unknown
+            return true, unknown
     return evaluator.truth_of(evaluator._callable(node).over(batch))
 
 

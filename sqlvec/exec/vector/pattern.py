@@ -1,16 +1,17 @@
 """LIKE over columns of many distinct texts.
 
 A pattern such as ``%special%requests%`` can only match a text that contains its longest literal piece.  All texts of a batch lie in one
-heap, so one search of the (lower-cased) heap with the byte-string search of Python finds every place where the piece occurs; the few texts that
-contain such a place are candidates, and each is matched by the function that the row engine calls.
+heap, so one search of the heap (letters of both cases) finds every place where the piece occurs; the few texts that contain such a place are
+candidates, and each is matched by the function that the row engine calls.  Where the pattern is ``%piece%`` alone, plain candidates match as they are.
 
 Only built-in LIKE with a constant pattern of ASCII literals takes this road: case folding of LIKE is ASCII only, which is what
 ``bytes.lower`` does.
 """
 from __future__ import annotations
 
+from sqlvec.columnar.kernels.text import odd_texts, places_of
 from sqlvec.columnar.numeric import distinct, np
-from sqlvec.columnar.vector import TEXT, ColumnVector
+from sqlvec.columnar.vector import NULL, TEXT, ColumnVector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,18 +20,19 @@ if TYPE_CHECKING:
     from sqlvec.exec.vector.evaluate import Evaluator
     from sqlvec.expr.bound import Call
 
-_SHORTEST = 3
+_SHORTEST = 2
 
 
 class LikeSearch:
     """A LIKE whose pattern has a literal piece worth searching for."""
 
-    __slots__ = ("function", "pattern", "piece")
+    __slots__ = ("function", "is_contained", "pattern", "piece")
 
     def __init__(self, pattern: str, piece: bytes, function: Any) -> None:
         self.pattern = pattern
         self.piece = piece
         self.function = function
+        self.is_contained = pattern.lower() == f"%{piece.decode()}%"
 
     @classmethod
     def of_call(cls, node: Call, evaluator: Evaluator) -> LikeSearch | None:
@@ -47,14 +49,24 @@ class LikeSearch:
             return None
         return cls(pattern, piece.lower().encode(), function.call)
 
-    def truth(self, vector: ColumnVector) -> tuple[Any, Any] | None:
-        """(true, unknown) of ``vector LIKE pattern``, or None where a row isn't text."""
-        if vector.bits is None or vector.is_constant or type(vector.tags) is not int or vector.tags != TEXT:
+    def truth(self, vector: ColumnVector) -> tuple[Any, Any, Any] | None:
+        """(true, unknown, rows that are neither text nor NULL or None) of ``vector LIKE pattern``; None where there are no bytes to search."""
+        if vector.bits is None or vector.is_constant or not vector.count:
             return None
-        n = vector.count
-        true = np.zeros(n, bool)
-        if not n:
-            return true, None
+        tags = vector.tags
+        if type(tags) is int:
+            return (self._search(vector), None, None) if tags == TEXT else None
+        true = np.zeros(vector.count, bool)
+        rows = np.flatnonzero(tags == TEXT)
+        if len(rows):
+            true[rows] = self._search(vector.take(rows))
+        others = np.flatnonzero((tags != TEXT) & (tags != NULL))
+        unknown = tags == NULL
+        return true, unknown if unknown.any() else None, others if len(others) else None
+
+    def _search(self, vector: ColumnVector) -> Any:
+        """Mask of the texts that match."""
+        true = np.zeros(vector.count, bool)
         offsets = vector.bits
         lengths = vector.length_array()
         order = np.argsort(offsets, kind="stable") if (offsets[1:] < offsets[:-1]).any() else None
@@ -62,23 +74,22 @@ class LikeSearch:
         sorted_ends = sorted_offsets + (lengths if order is None else lengths.take(order))
         if (sorted_offsets[1:] < sorted_ends[:-1]).any():
             # texts that share bytes (a joined row repeats its text): search copies that don't
-            return self.truth(vector.detached())
+            return self._search(ColumnVector(vector.count, TEXT, offsets, vector.length, vector.heap).detached())
         low = int(sorted_offsets[0])
         high = int((offsets + lengths).max())
-        raw = vector.heap[low:high].tobytes().lower()
-        places = []
-        at = raw.find(self.piece)
-        while at >= 0:
-            places.append(at)
-            at = raw.find(self.piece, at + 1)
-        if not places:
-            return true, None
-        found = np.array(places, np.int64) + low
+        found = places_of(vector.heap, low, high, self.piece)
+        if not len(found):
+            return true
         rows = np.searchsorted(sorted_offsets, found, side="right") - 1
         rows = rows if order is None else order.take(rows)
         inside = found + len(self.piece) <= offsets.take(rows) + lengths.take(rows)
         candidates = distinct(rows[inside])
+        if not len(candidates):
+            return true
+        if self.is_contained:
+            true[candidates] = True                # but for those whose characters aren't their bytes
+            candidates = candidates[odd_texts(ColumnVector(vector.count, TEXT, offsets, lengths, vector.heap).take(candidates))]
         call, pattern = self.function, self.pattern
-        texts = vector.take(candidates).values()
-        true[candidates[np.array([bool(call(pattern, text)) for text in texts], bool)]] = True
-        return true, None
+        texts = ColumnVector(vector.count, TEXT, offsets, lengths, vector.heap).take(candidates).values()
+        true[candidates] = np.array([bool(call(pattern, text)) for text in texts], bool)
+        return true
