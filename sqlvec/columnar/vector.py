@@ -37,8 +37,7 @@ EMPTY_HEAP = np.zeros(HEAP_SLACK, np.uint8)
 
 def load_words(heap: Any, offsets: Any) -> Any:
     """The 8 bytes at each offset, as native (not byte-swapped) ``uint64``; offsets need no alignment."""
-    view = np.ndarray((len(heap) - 7,), "V8", heap, strides=(1,))
-    return view[offsets].view(np.uint64)
+    return np.ndarray((len(heap) - 7,), np.uint64, heap, strides=(1,))[offsets]
 
 
 class ColumnVector:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 FIRST_PAGES = 8
 MAX_PAGES = 512
 ROWID_WISH = -1
+_GAPS = 4                          # pages for each foreign one that may be read along with them
 SEGMENT_COST = 3.0                 # measured, in units of gathering one number
 TEXT_COST = 2.5
 
@@ -54,18 +55,30 @@ class PageReader:
     def page(self, page_no: int) -> bytes:
         return bytes(self.pager.get(page_no))
 
-    def read(self, pages: Any) -> Any:
-        """A new heap that holds these pages in this order."""
-        size = len(pages) * self.layout.page_size
+    def read(self, pages: Any) -> tuple[Any, Any]:
+        """(a new heap that holds these pages, the offset of each in it).
+
+        Pages that lie nearly together (a table whose indexes grew along with it) are read as one span, with what is between them."""
+        page_size = self.layout.page_size
+        count = len(pages)
+        first = int(pages[0])
+        span = int(pages[-1]) - first + 1
+        into = self._into
+        is_span = into is not None and count <= span <= count + count // _GAPS and bool((pages[1:] > pages[:-1]).all())
+        size = (span if is_span else count) * page_size
         heap = np.empty(size + HEAP_SLACK, np.uint8)
         heap[size:] = 0
-        if self._into is not None:
+        target = memoryview(heap)[:size]  # type: ignore[arg-type]
+        if is_span and into is not None:
+            into([first], [span], target)
+            return heap, (pages - first) * page_size
+        if into is not None:
             ends = np.flatnonzero(np.append(pages[1:] != pages[:-1] + 1, True)) + 1
             counts = np.diff(ends, prepend=0)
-            self._into(pages.take(ends - counts).tolist(), counts.tolist(), memoryview(heap)[:size])  # type: ignore[arg-type]
+            into(pages.take(ends - counts).tolist(), counts.tolist(), target)
         else:
-            heap[:size] = np.frombuffer(self.pager.read_run(pages.tolist()), np.uint8)
-        return heap
+            target[:] = self.pager.read_run(pages.tolist())
+        return heap, np.arange(0, size, page_size, dtype=np.int64)
 
 
 class RecordBatch:
@@ -228,8 +241,8 @@ def _table_chunks(reader: PageReader, root: int, pages_now: int, max_pages: int)
         while first < len(run.pages):
             stop = first + pages_now
             pages = run.pages[first:stop]
-            heap = reader.read(pages)
-            yield decode_table_leaves(heap, len(pages), reader.layout, run.lowers[first:stop], run.uppers[first:stop])
+            heap, bases = reader.read(pages)
+            yield decode_table_leaves(heap, bases, reader.layout, run.lowers[first:stop], run.uppers[first:stop])
             first = stop
             pages_now = min(2 * pages_now, max_pages)
 
@@ -246,7 +259,8 @@ def _index_chunks(reader: PageReader, root: int, pages_now: int, max_pages: int)
         while first < len(run.pages):
             stop = first + pages_now
             pages = run.pages[first:stop]
-            yield decode_index_leaves(reader.read(pages), len(pages), reader.layout, run.separators[first:stop])
+            heap, bases = reader.read(pages)
+            yield decode_index_leaves(heap, bases, reader.layout, run.separators[first:stop])
             first = stop
             pages_now = min(2 * pages_now, max_pages)
 
@@ -272,8 +286,8 @@ class TableFetcher:
         for first in range(0, len(wanted), MAX_PAGES):
             leaves = wanted[first:first + MAX_PAGES]
             start, stop = np.searchsorted(leaf, [leaves[0], leaves[-1] + 1])
-            heap = self.reader.read(self._pages.take(leaves))
-            chunk = decode_table_leaves(heap, len(leaves), self.reader.layout, self._lowers.take(leaves), self._uppers.take(leaves))
+            heap, bases = self.reader.read(self._pages.take(leaves))
+            chunk = decode_table_leaves(heap, bases, self.reader.layout, self._lowers.take(leaves), self._uppers.take(leaves))
             batch = _prepared(self.reader, chunk, self._shapes, 0)
             self._shapes = batch.shapes
             there = chunk.rowids()
@@ -317,7 +331,8 @@ class IndexFetcher:
         for first in range(0, len(wanted), MAX_PAGES):
             leaves = wanted[first:first + MAX_PAGES]
             separators = [self._separators[leaf] for leaf in leaves.tolist()]
-            chunk = decode_index_leaves(self.reader.read(self._pages.take(leaves)), len(leaves), self.reader.layout, separators)
+            heap, bases = self.reader.read(self._pages.take(leaves))
+            chunk = decode_index_leaves(heap, bases, self.reader.layout, separators)
             batch = _prepared(self.reader, chunk, self._shapes, 0)
             self._shapes = batch.shapes
             yield batch

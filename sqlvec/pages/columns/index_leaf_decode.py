@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from sqlvec.pages.page import Layout
 
 
-def decode_index_leaves(heap: Any, page_count: int, layout: Layout, separators: list[bytes | None]) -> Chunk:
-    """Decode index leaves; ``separators[i]`` is the whole payload of the entry behind leaf i, None where there is none."""
-    cells, counts = cell_offsets(heap, page_count, layout, LEAF_INDEX)
+def decode_index_leaves(heap: Any, bases: Any, layout: Layout, separators: list[bytes | None]) -> Chunk:
+    """Decode the index leaves at ``bases`` of the heap; ``separators[i]`` is the whole payload of the entry behind leaf i, None where there is none."""
+    cells, counts = cell_offsets(heap, bases, layout, LEAF_INDEX)
     starts, spilled, payloads = behind_payload_size(heap, cells, layout.max_index)
     present = [number for number, piece in enumerate(separators) if piece is not None]
     if present:

@@ -178,24 +178,26 @@ def _sizes_by_page(lowers: Any, uppers: Any) -> Any:
 # --- cells -------------------------------------------------------------------------------------------------------------------------
 
 
-def cell_offsets(heap: Any, page_count: int, layout: Layout, kind: int) -> tuple[Any, Any]:
-    """(offset of every cell in the heap, number of cells of every page)."""
+def cell_offsets(heap: Any, bases: Any, layout: Layout, kind: int) -> tuple[Any, Any]:
+    """(offset of every cell in the heap, number of cells of every page); ``bases`` are the offsets of the pages."""
     size = layout.page_size
-    pages = heap[:page_count * size].reshape(page_count, size)
-    if (pages[:, 0] != kind).any():
+    if (heap.take(bases) != kind).any():
         raise Unreadable
-    counts = (pages[:, 3].astype(np.int64) << 8) | pages[:, 4]
+    counts = (heap.take(bases + 3).astype(np.int64) << 8) | heap.take(bases + 4)
     most = int(counts.max())
     if 8 + 2 * most > layout.usable:
         raise Unreadable
-    pointers = pages.view(">u2")[:, 4:4 + most]
-    base = np.arange(page_count, dtype=np.int64) * size
-    offsets = pointers.astype(np.int64)
-    offsets += base[:, None]
-    if int(counts.min()) == most:
+    slots = heap[:len(heap) // size * size].view(">u2").reshape(-1, size // 2)
+    filled = counts
+    if len(slots) != len(bases):                  # between the pages are others, of which no cell is wanted
+        filled = np.zeros(len(slots), np.int64)
+        filled[bases // size] = counts
+    offsets = slots[:, 4:4 + most].astype(np.int64)
+    offsets += np.arange(0, len(slots) * size, size, dtype=np.int64)[:, None]
+    if int(filled.min()) == most:
         offsets = offsets.ravel()
     else:
-        offsets = offsets[np.arange(most) < counts[:, None]]
+        offsets = offsets[np.arange(most) < filled[:, None]]
     if len(offsets):
         places = offsets & (size - 1)
         if int(places.max()) > layout.usable - 4 or int(places.min()) < 8:
@@ -203,9 +205,9 @@ def cell_offsets(heap: Any, page_count: int, layout: Layout, kind: int) -> tuple
     return offsets, counts
 
 
-def decode_table_leaves(heap: Any, page_count: int, layout: Layout, lowers: Any, uppers: Any) -> Chunk:
-    """Decode ``page_count`` table leaves; the rowids of page i are in ``lowers[i] < rowid <= uppers[i]``."""
-    cells, counts = cell_offsets(heap, page_count, layout, LEAF_TABLE)
+def decode_table_leaves(heap: Any, bases: Any, layout: Layout, lowers: Any, uppers: Any) -> Chunk:
+    """Decode the table leaves at ``bases`` of the heap; the rowids of page i are in ``lowers[i] < rowid <= uppers[i]``."""
+    cells, counts = cell_offsets(heap, bases, layout, LEAF_TABLE)
     chunk = Chunk(heap, cells, counts)
     chunk.lowers = lowers
     chunk.uppers = uppers

@@ -88,18 +88,16 @@ def _expand_table(reader: PageReader, pages: Any, uppers: Any, depth: int) -> It
 
 def _table_children(reader: PageReader, pages: Any, uppers: Any) -> tuple[Any, Any]:
     """Children of interior pages with their largest possible rowid, in key order."""
-    n = len(pages)
     layout = reader.layout
     size = layout.page_size
-    heap = reader.read(pages)
-    body = heap[:n * size].reshape(n, size)
+    heap, base = reader.read(pages)
+    body = heap[:len(heap) // size * size].reshape(-1, size)[base // size]
     if (body[:, 0] != INTERIOR_TABLE).any():
         raise Unreadable
     counts = (body[:, 3].astype(np.int64) << 8) | body[:, 4]
     most = int(counts.max())
     if 12 + 2 * most > layout.usable:
         raise Unreadable
-    base = np.arange(n, dtype=np.int64) * size
     is_cell = np.arange(most) < counts[:, None]
     cells = (body.view(">u2")[:, 6:6 + most].astype(np.int64) + base[:, None])[is_cell]
     if len(cells) and int((cells & (size - 1)).max()) > layout.usable - 5:
