@@ -75,6 +75,7 @@ class Rewriting:
         item.query = query
         item.columns = query.names
         results = query.results()
+        item.affinities = tuple([result.affinity for result in results])
         columns = tuple([Column(item.source, number, name, results[number].affinity, query.collations[number])
                          for number, name in enumerate(query.names)])
 
