@@ -23,6 +23,8 @@ Follows "Query Planning", "EXPLAIN QUERY PLAN", "Rowid Tables" of the manual.
 """
 from __future__ import annotations
 
+from sqlvec.values.affinity import BLOB, REAL
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -206,10 +208,11 @@ class VtabScan(Path):
 class QueryScan(Path):
     """Rows of a FROM sub-query: ``plan`` run as a co-routine (``materialized`` False, outermost level only) or materialised once per run
     of the statement (per outer row when ``outer`` is not empty).  Scans with the same ``slot`` share one materialisation.
-    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias); ``affinities`` those of its columns, as SQLite sees them.
+    ``name`` is the name of the view, CTE or sub-query (``label`` may be an alias); ``conversions`` are the affinities that reading a compound
+    applies to its columns, None where nothing can change.
     ``reverse``: the materialised rows are read last to first (PRAGMA reverse_unordered_selects; a co-routine can't be)."""
 
-    __slots__ = ("affinities", "materialized", "name", "outer", "plan", "reverse", "slot")
+    __slots__ = ("conversions", "materialized", "name", "outer", "plan", "reverse", "slot")
 
     def __init__(self, source: int, label: str, plan: Node, materialized: bool, slot: int) -> None:
         super().__init__(source, label)
@@ -218,8 +221,24 @@ class QueryScan(Path):
         self.slot = slot
         self.outer: tuple[Column, ...] = ()
         self.name = ""
-        self.affinities: tuple[str | None, ...] = ()
+        self.conversions: tuple[str | None, ...] | None = None
         self.reverse = False
+
+    def convert(self, affinities: tuple[str | None, ...]) -> None:
+        """Set ``conversions`` for columns of these affinities: a materialised compound's rows are stored with them; of a co-routine a REAL column reads
+        as real even when it is only passed on.  Where each arm has the same affinity in each such column, nothing can change."""
+        node = self.plan
+        while isinstance(node, (Sort, Limit, Distinct)):
+            node = node.input
+        if isinstance(node, _COMPOUNDS):
+            wanted = tuple([affinity if affinity == REAL or (self.materialized and affinity != BLOB) else None for affinity in affinities])
+            self.conversions = wanted if _may_convert(node, wanted) else None
+
+
+def _may_convert(node: Node, wanted: tuple[str | None, ...]) -> bool:
+    if isinstance(node, (*_COMPOUNDS, Sort, Limit, Distinct)):
+        return any(_may_convert(arm, wanted) for arm in node.inputs())
+    return any(affinity is not None and column.affinity != affinity for affinity, column in zip(wanted, node.columns, strict=False))
 
 
 class RecursiveScan(Path):
@@ -491,6 +510,9 @@ class RecursiveCte(Node):
 
     def inputs(self) -> list[Node]:
         return [self.setup, *self.steps]
+
+
+_COMPOUNDS = (UnionAll, SetOperation, MergeSetOperation, RecursiveCte)
 
 
 class Plan:

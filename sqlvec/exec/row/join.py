@@ -14,7 +14,7 @@ from sqlvec.exec.row.subquery import convert
 from sqlvec.plan import physical
 from sqlvec.schema.objects import ROWID
 from sqlvec.values.compare import hash_key, sort_key
-from sqlvec.values.storage import BLOB, REAL, apply_affinity, cast_to_integer
+from sqlvec.values.storage import apply_affinity, cast_to_integer
 from sqlvec.values.text import encode
 
 TYPE_CHECKING = False
@@ -79,20 +79,6 @@ class RowLoop(Loop):
                 self.pipeline.line(" = ".join(names) + " = None")
 
 
-_COMPOUNDS = (physical.UnionAll, physical.SetOperation, physical.MergeSetOperation, physical.RecursiveCte)
-
-
-def storing_affinities(path: physical.QueryScan) -> tuple[Any, ...] | None:
-    """The affinities that materialising a compound applies to its columns; None when nothing can change."""
-    node = path.plan
-    while isinstance(node, (physical.Sort, physical.Limit, physical.Distinct)):
-        node = node.input
-    if not isinstance(node, _COMPOUNDS):
-        return None
-    affinities = tuple(affinity if affinity != BLOB else None for affinity in path.affinities)
-    return affinities if any(affinities) else None
-
-
 class QuerySource:
     """Opens the rows of a FROM sub-query: streamed, or materialised once per activation (once per call when correlated)."""
 
@@ -102,10 +88,7 @@ class QuerySource:
         self.program = program_of(path.plan, path.outer)
         self.materialized = path.materialized
         self.key = None if path.outer else ("query", path.slot)
-        self.affinities = storing_affinities(path)
-        if self.affinities is not None and not self.materialized:     # a REAL column reads as real even when it is only passed on
-            reals = tuple(REAL if affinity == REAL else None for affinity in self.affinities)
-            self.affinities = reals if any(reals) else None
+        self.affinities = path.conversions
 
     def __call__(self, activation: Activation, outer: tuple[Any, ...]) -> Any:
         if not self.materialized:

@@ -63,7 +63,7 @@ class Survey:
         self.expressions(level.conditions)
         path: Any = level.path
         if isinstance(path, physical.QueryScan):
-            if path.outer or path.reverse:
+            if path.outer or path.reverse or path.conversions is not None:
                 raise Ineligible
             self.node(path.plan)
             return
@@ -126,7 +126,7 @@ class Survey:
         for using in path.using:
             self.collation(using)
         if isinstance(path.input, physical.QueryScan):
-            if path.input.outer:
+            if path.input.outer or path.input.conversions is not None:
                 raise Ineligible
             self.node(path.input.plan)
         elif _is_full_scan(path.input):

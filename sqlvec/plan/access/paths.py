@@ -66,7 +66,7 @@ class PathBuilder:
         scan = physical.QueryScan(item.source, item.label, plan.node, position != self.coroutine, plan.slot)
         scan.outer = plan.outer
         scan.name = item.name
-        scan.affinities = item.affinities
+        scan.convert(item.affinities)
         scan.reverse = reverse and scan.materialized
         return scan
 
