@@ -293,8 +293,11 @@ class PendingCondition:
 
 
 def join_conditions(items: list[ast.JoinItem], scope: Scope) -> list[PendingCondition]:
-    """Work out USING and NATURAL (columns become shared) and list what joins contribute to WHERE, in order."""
+    """Work out USING and NATURAL (columns become shared) and list what joins contribute to WHERE, in order.
+
+    An ambiguous column doesn't end the work at once: of several the last is complained about."""
     found: list[PendingCondition] = []
+    ambiguous: list[str] = []
     for position in range(1, len(items)):
         item, source = items[position], scope.sources[position]
         assert source.item is not None
@@ -306,11 +309,13 @@ def join_conditions(items: list[ast.JoinItem], scope: Scope) -> list[PendingCond
         if names is not None:
             keys = []
             for name in names:
-                found.append(PendingCondition(None, _using_term(name, scope, position), source.item))
+                found.append(PendingCondition(None, _using_term(name, scope, position, ambiguous), source.item))
                 keys.append(fold(name))
             source.using = frozenset(keys)
         elif item.on is not None:
             found.append(PendingCondition(item.on, None, source.item))
+    if ambiguous:
+        raise errors.ambiguous_using(ambiguous[-1])
     return found
 
 
@@ -333,8 +338,8 @@ def _visible_number(source: Source, key: str) -> int | None:
     return number
 
 
-def _using_term(name: str, scope: Scope, position: int) -> Expression:
-    """``left.name = right.name`` of USING."""
+def _using_term(name: str, scope: Scope, position: int, ambiguous: list[str]) -> Expression:
+    """``left.name = right.name`` of USING; the name goes to ``ambiguous`` when several tables on the left have the column."""
     key = fold(name)
     right = scope.sources[position]
     right_number = right.find(key)
@@ -346,7 +351,8 @@ def _using_term(name: str, scope: Scope, position: int) -> Expression:
         values = [first]
         for other in lefts[1:]:
             if key not in other.using:
-                raise errors.ambiguous_using(name)
+                ambiguous.append(name)
+                break
             values.append(other.column(other.find(key)))  # type: ignore[arg-type]
         if len(values) > 1:
             first = bound.Call(scope.binding.context.functions.lookup("coalesce", len(values)), tuple(values))
