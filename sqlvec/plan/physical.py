@@ -177,9 +177,10 @@ class AutomaticIndex(Path):
     """A temporary index over ``input`` (TableScan or QueryScan of the same source), built at first use of each run.
 
     ``key_columns`` with ``keys`` (KeyTerms '=' or 'IS') and ``using`` collations; entries of equal key come in the order of ``order_columns`` (BINARY), then
-    insertion.  ``condition``: partial automatic index.  ``names`` of the key columns are for EXPLAIN QUERY PLAN."""
+    insertion, or the other way round (``descending``).  ``condition``: partial automatic index.  ``names`` of the key columns are for EXPLAIN QUERY
+    PLAN."""
 
-    __slots__ = ("condition", "input", "key_columns", "keys", "names", "order_columns", "using")
+    __slots__ = ("condition", "descending", "input", "key_columns", "keys", "names", "order_columns", "using")
 
     def __init__(self, source: int, label: str, input: Path, key_columns: tuple[int, ...], keys: tuple[KeyTerm, ...], using: tuple[str, ...],
                  order_columns: tuple[int, ...], condition: Expression | None = None) -> None:
@@ -190,6 +191,7 @@ class AutomaticIndex(Path):
         self.using = using
         self.order_columns = order_columns
         self.condition = condition
+        self.descending = False
         self.names: tuple[str, ...] = ()
 
 

@@ -175,7 +175,8 @@ class AutomaticIndexLoop(RowLoop):
         collations = tuple(emitter.collation(name) for name in path.using)
         # Rows of a sub-query need not have gone through the affinity that the comparison applies.
         applied = tuple(term.applied if isinstance(inner, physical.QueryScan) else None for term in path.keys)
-        maker = emitter.constant(IndexMaker(key_places, collations, tuple(term.kind == "=" for term in path.keys), order_places, applied))
+        maker = emitter.constant(IndexMaker(key_places, collations, tuple(term.kind == "=" for term in path.keys), order_places, applied,
+                                            path.descending))
         outer_names: set[str] = set()
 
         def write() -> None:
@@ -205,13 +206,14 @@ class AutomaticIndexLoop(RowLoop):
 
 
 class IndexMaker:
-    """Builds an automatic index: key tuple -> rows in the order of ``order`` columns, then arrival."""
+    """Builds an automatic index: key tuple -> rows in the order of ``order`` columns, then arrival; ``descending``: the other way round."""
 
-    __slots__ = ("applied", "collations", "equal", "keys", "order")
+    __slots__ = ("applied", "collations", "descending", "equal", "keys", "order")
 
     def __init__(self, keys: tuple[int, ...], collations: tuple[Any, ...], equal: tuple[bool, ...], order: tuple[int, ...],
-                 applied: tuple[Any, ...]) -> None:
+                 applied: tuple[Any, ...], descending: bool) -> None:
         self.applied = applied
+        self.descending = descending
         self.keys = keys
         self.collations = collations
         self.equal = equal
@@ -241,6 +243,9 @@ class IndexMaker:
             for found in index.values():
                 if len(found) > 1:
                     found.sort(key=lambda row: tuple([sort_key(row[place]) for place in order]))
+        if self.descending:
+            for found in index.values():
+                found.reverse()
         return index
 
 

@@ -120,6 +120,8 @@ class Survey:
         return count > 1 or is_correlated
 
     def automatic(self, path: physical.AutomaticIndex) -> None:
+        if path.descending:
+            raise Ineligible
         self.key_terms(path.keys)
         if path.condition is not None:
             self.expressions((path.condition,))

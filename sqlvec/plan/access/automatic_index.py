@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlvec.plan.logical import FromItem
 
 
-def build_path(builder: PathBuilder, loop: Loop, item: FromItem) -> physical.Path:
+def build_path(builder: PathBuilder, loop: Loop, item: FromItem, reverse: bool) -> physical.Path:
     """The AutomaticIndex of a chosen automatic loop."""
     clause = builder.clause
     not_ready = ~builder.ready | loop.bit
@@ -45,6 +45,7 @@ def build_path(builder: PathBuilder, loop: Loop, item: FromItem) -> physical.Pat
     scan = builder.scan(item, loop.position)
     scan.used = tuple(sorted(item.used))
     path = physical.AutomaticIndex(item.source, item.label, scan, tuple(columns), tuple(keys), tuple(using), others, condition)
+    path.descending = reverse
     path.names = tuple(item.table.columns[number].name if item.table is not None else item.columns[number] for number in columns)
     return path
 

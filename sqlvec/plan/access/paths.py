@@ -47,7 +47,7 @@ class PathBuilder:
         elif loop.flags & MULTI_OR:
             path = resolve("sqlvec.plan.access.or_paths:build_path")(self, loop, item)
         elif loop.flags & AUTOMATIC:
-            path = resolve("sqlvec.plan.access.automatic_index:build_path")(self, loop, item)
+            path = resolve("sqlvec.plan.access.automatic_index:build_path")(self, loop, item, reverse)
         elif loop.flags & BY_ROWID:
             path = self._by_rowid(loop, item, reverse)
         else:
