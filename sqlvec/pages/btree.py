@@ -31,6 +31,7 @@ from sqlvec.pages.page import (
     cell_pointers,
     leaf_payload,
     rowid_at,
+    table_leaf,
 )
 from sqlvec.resolve import resolve
 
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     Bound = tuple[tuple[Value, ...], bool] | None
 
 __all__ = ["IndexTree", "KeyLayout", "TableTree"]
+
+MANY_ROWS = 16
+"""A leaf with fewer rows isn't worth decoding as a whole: they may have overflow pages."""
 
 
 class TableTree:
@@ -78,8 +82,24 @@ class TableTree:
 
     def get(self, rowid: int) -> bytes | None:
         """The record of a row."""
+        return self.get_in_leaf(self.find_leaf(rowid), rowid)
+
+    def leaf_rows(self, page_no: int) -> list[tuple[int, bytes]]:
+        """(rowid, payload) of all rows of a leaf; none where its rows are few and large, or damaged."""
         pager = self.pager
-        page, _, offset = row_search(pager, self.find_leaf(rowid), rowid)
+        page = pager.get(page_no)
+        at = 100 if page_no == 1 else 0
+        if page[at + 3] << 8 | page[at + 4] < MANY_ROWS:
+            return []
+        try:
+            return table_leaf(bytes(page), page_no, pager.layout, pager.read_overflow)
+        except errors.SqlError:
+            return []
+
+    def get_in_leaf(self, page_no: int, rowid: int) -> bytes | None:
+        """The record of a row that is on this leaf, if anywhere."""
+        pager = self.pager
+        page, _, offset = row_search(pager, page_no, rowid)
         if not offset:
             return None
         try:

@@ -28,35 +28,55 @@ ENTRIES_PER_PROBE = 60
 
 
 class TableReader:
-    """Searches by rowid."""
+    """Searches by rowid.  A leaf that two searches in a row have hit is decoded as a whole: rows that were stored together are often read together."""
 
-    __slots__ = ("count", "limit", "misses", "rows", "tree")
+    __slots__ = ("_first", "_last", "_leaf", "_rows", "_size", "count", "limit", "misses", "rows", "tree")
 
     def __init__(self, tree: TableTree, limit: int) -> None:
         self.tree = tree
         self.limit = limit                  # bytes that may be held
+        self.count = tree.write_count
+        self._forget()
+
+    def _forget(self) -> None:
         self.rows: dict[int, bytes] | None = None
         self.misses = 0
-        self.count = tree.write_count
+        self._size: tuple[int, int] | None = None
+        self._leaf = 0                      # the leaf of the last search,
+        self._rows: dict[int, bytes] = {}   # its rows and their rowids once it is decoded
+        self._first = 0
+        self._last = -1
 
     def get(self, rowid: int) -> bytes | None:
         """The record of a row, or None."""
         if self.count != self.tree.write_count:
             self.count = self.tree.write_count
-            self.rows = None
-            self.misses = 0
+            self._forget()
         if self.rows is not None:
             return self.rows.get(rowid)
+        if self._first <= rowid <= self._last:
+            return self._rows.get(rowid)
         self.misses += 1
         if self.misses % FIRST_LOOK == 0 and self._is_worthwhile():
             self.rows = {}
             for block in self.tree.blocks():
                 self.rows.update(block)
             return self.rows.get(rowid)
-        return self.tree.get(rowid)
+        leaf = self.tree.find_leaf(rowid)
+        if leaf != self._leaf:
+            self._leaf = leaf
+            return self.tree.get_in_leaf(leaf, rowid)
+        rows = self.tree.leaf_rows(leaf)
+        if not rows:
+            return self.tree.get_in_leaf(leaf, rowid)
+        self._rows = dict(rows)
+        self._first, self._last = rows[0][0], rows[-1][0]
+        return self._rows.get(rowid)
 
     def _is_worthwhile(self) -> bool:
-        leaves, rows = self.tree.physical_size()
+        if self._size is None:
+            self._size = self.tree.physical_size()
+        leaves, rows = self._size
         return self.misses * ROWS_PER_LOOKUP >= rows and leaves * self.tree.pager.page_size <= self.limit
 
     def lookup(self, value: Any) -> tuple[Any, ...]:
@@ -75,7 +95,7 @@ class TableReader:
 class IndexReader:
     """Searches of an index for entries that begin with ``width`` values, none of them NULL."""
 
-    __slots__ = ("collations", "count", "descending", "entries", "interrupt", "limit", "misses", "tree", "width")
+    __slots__ = ("_size", "collations", "count", "descending", "entries", "interrupt", "limit", "misses", "tree", "width")
 
     def __init__(self, tree: IndexTree, width: int, collations: tuple[Collation | None, ...], descending: bool, interrupt: list[bool],
                  limit: int) -> None:
@@ -88,6 +108,7 @@ class IndexReader:
         self.entries: dict[Any, list[bytes]] | None = None
         self.misses = 0
         self.count = tree.write_count
+        self._size: tuple[int, int] | None = None
 
     def open(self, key: tuple[Any, ...], with_null: bool = False) -> IndexCursor:
         """A cursor over the entries of a key."""
@@ -95,6 +116,7 @@ class IndexReader:
             self.count = self.tree.write_count
             self.entries = None
             self.misses = 0
+            self._size = None
         if None in key:
             return IndexCursor(self.tree, (), self.descending, self.interrupt, with_null)
         if self.entries is None:
@@ -119,7 +141,9 @@ class IndexReader:
         return tuple([hash_key(value, collation) for value, collation in zip(key, self.collations, strict=True)])
 
     def _is_worthwhile(self) -> bool:
-        leaves, entries = self.tree.physical_size()
+        if self._size is None:
+            self._size = self.tree.physical_size()
+        leaves, entries = self._size
         return self.misses * ENTRIES_PER_PROBE >= entries and leaves * self.tree.pager.page_size <= self.limit
 
     def _build(self) -> None:
