@@ -105,10 +105,18 @@ def make_compound(arms: list[Query], operators: list[str], binding: Binding) -> 
 
 
 def compound_collations(arms: list[Query]) -> tuple[str, ...]:
-    """Per result column the collation of the left-most arm that has one."""
+    """Per result column the collation of the left-most arm that has one.
+
+    VALUES of several rows on the right of an operator is a sub-query, and columns of sub-queries always have one."""
     found = []
     for number in range(len(arms[0].results())):
-        found.append(next((arm.results()[number].collation for arm in arms if arm.results()[number].collation), None) or BINARY)
+        for arm in arms:
+            collation = arm.results()[number].collation
+            if collation is None and isinstance(arm, ValuesQuery) and len(arm.rows) > 1 and arm is not arms[0]:
+                collation = BINARY
+            if collation:
+                break
+        found.append(collation or BINARY)
     return tuple(found)
 
 

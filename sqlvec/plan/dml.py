@@ -441,6 +441,8 @@ def has_replace(write: TableWrite) -> bool:
 def _may_abort(node: Any, sets_rowid: bool, statement: Any, functions: Any) -> bool:
     """May a constraint or a function undo what the statement did so far?  Other errors don't count: without a frame they leave its earlier changes."""
     write = node.write
+    if write.table.strict:                      # a wrong type ends the statement whatever its conflict clause says
+        return True
     if write.table.kind != "table" or write.child_keys or write.parent_keys or _programs_may_abort(node) or _calls(statement, write, functions):
         return True
     upserts = getattr(node, "upserts", ())
