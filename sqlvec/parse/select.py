@@ -426,7 +426,7 @@ def _join_words(ts: TokenStream) -> int:
     sides = bits & (JOIN_LEFT | JOIN_RIGHT)
     is_known = all(word in _JOIN_BITS for word in words)
     if not is_known or (bits & JOIN_INNER and bits & JOIN_OUTER) or (bits & JOIN_OUTER and not sides):
-        ts.defer(errors.unknown_join_type(" ".join(ts.sql[start:end] for start, end in spans)))
+        ts.defer(errors.unknown_join_type(" ".join(ts.sql[start:end] for start, end in spans), spans[0][0]))
     return bits
 
 

@@ -117,6 +117,8 @@ def _binary_step(node: ast.Binary, left: Expression, scope: Scope) -> Expression
             while type(right) is bound.Collate:
                 right = right.operand
             return inherit(bound.IsTruth(left, bool(right.value), operator == "IS NOT"), left)  # type: ignore[attr-defined]
+        if type(right) is Row and type(left) is not Row:
+            raise errors.row_value_misused(scope.binding.operand_offset(node.left))
         return compare_operands(_COMMUTED_OPERATOR.get(operator, operator), left, right, scope)
     _single(left, right)
     return inherit(bound.Binary(operator, left, right), left, right)
@@ -198,6 +200,8 @@ def _between(node: ast.Between, scope: Scope) -> Expression:
     low = bind_operand(node.low, scope)
     high = bind_operand(node.high, scope)
     if any(type(part) is Row for part in (operand, low, high)):
+        if type(operand) is not Row:
+            raise errors.row_value_misused(scope.binding.operand_offset(node.operand))
         both = bound.And((compare_operands(">=", operand, low, scope), compare_operands("<=", operand, high, scope)))
         return bound.Unary("NOT", both) if node.negated else both
     made = bound.Between(operand, _checked(compare(">=", operand, low), scope), _checked(compare("<=", operand, high), scope), node.negated)

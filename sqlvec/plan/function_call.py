@@ -174,7 +174,7 @@ def _aggregate(node: ast.FunctionCall, function: Any, scope: Scope) -> Expressio
             at = at.parent
         owner.has_inner_aggregates = True
     call.owner = id(owner)
-    scope.binding.written[id(call)] = node.name.text
+    scope.binding.written[id(call)] = node
     owner.aggregates.append((owner.clause, call))
     return inherit(call, *arguments)  # type: ignore[no-any-return]
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr.bound import Call, Column, Expression, Literal
+from sqlvec.parse import ast
 from sqlvec.plan.logical import BoundStatement
 from sqlvec.schema.catalog import fold
 from sqlvec.values.affinity import INTEGER
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.expr.bound import AggregateCall, WindowCall
-    from sqlvec.parse import ast
     from sqlvec.plan.logical import FromItem, Query
     from sqlvec.plan.planner import PlanContext
     from sqlvec.schema.objects import Table
@@ -59,11 +59,17 @@ class Binding:
         self.in_trigger = False
         self.trigger_name: str | None = None
         self.shared: dict[Any, Any] = {}        # CTE bodies bound already
-        self.written: dict[int, str] = {}       # names of aggregates as written, by id of the call
+        self.written: dict[int, ast.FunctionCall] = {}       # aggregates as written, by id of the bound call
 
     def offset(self, node: ast.Node) -> int | None:
         """Where an error at ``node`` is reported."""
         return None if self.is_derived else node.span[0]
+
+    def operand_offset(self, node: ast.Node) -> int | None:
+        """Where an error about the value of ``node`` is reported: at its left-most operand, behind signs."""
+        while type(node) in (ast.Unary, ast.Binary, ast.Collate):
+            node = node.left if type(node) is ast.Binary else node.operand  # type: ignore[attr-defined]
+        return self.offset(node)
 
     def number(self, core: Any) -> int:
         """The SELECT number of a core."""
@@ -369,7 +375,8 @@ def _note_outer(expression: Expression, scope: Scope, at: Scope) -> None:
 def _aggregate_name(expression: Expression, binding: Binding) -> str:
     for node in expression.walk():
         if type(node).__name__ == "AggregateCall":
-            return binding.written.get(id(node), "")
+            written = binding.written.get(id(node))
+            return "" if written is None else written.name.text
     return ""
 
 

@@ -245,7 +245,7 @@ def _bind_order_by(terms: list[ast.OrderTerm], block: Block, scope: Scope) -> tu
             number = integer_of(node)
             if number is not None:
                 if not 1 <= number <= len(block.result):
-                    raise errors.term_out_of_range(position, "ORDER", len(block.result))
+                    raise _out_of_range(position, "ORDER", number, node, block, scope)
                 expression = block.result[number - 1]
         if expression is None:
             expression = bind_expression(node, scope)
@@ -273,7 +273,7 @@ def _bind_group_by(terms: list[ast.Node], block: Block, scope: Scope) -> tuple[E
         number = integer_of(node)
         if number is not None:
             if not 1 <= number <= len(block.result):
-                raise errors.term_out_of_range(position, "GROUP", len(block.result))
+                raise _out_of_range(position, "GROUP", number, node, block, scope)
             expression = block.result[number - 1]
         else:
             expression = bind_expression(node, scope)
@@ -296,6 +296,12 @@ def finish_functions(block: Block, scope: Scope) -> None:
     block.windows = _distinct_windows(scope)
 
 
+def _out_of_range(position: int, clause: str, number: int, node: ast.Node, block: Block, scope: Scope) -> Exception:
+    """The place is known only of numbers that no SELECT could have."""
+    offset = None if 1 <= number <= 0xFFFF else scope.binding.operand_offset(node)
+    return errors.term_out_of_range(position, clause, len(block.result), offset)
+
+
 def _finish_aggregates(block: Block, scope: Scope) -> None:
     """Settle whether this is an aggregate query, and list its aggregates: result list, ORDER BY, HAVING."""
     in_result = any(clause in ("result", "HAVING") for clause, _ in scope.aggregates)
@@ -304,7 +310,8 @@ def _finish_aggregates(block: Block, scope: Scope) -> None:
         if scope.aggregates and not block.from_items:
             block.order_by = ()             # one row needs no order: the terms are never computed
         elif scope.aggregates:
-            raise errors.misuse_of_aggregate(scope.binding.written[id(scope.aggregates[0][1])])
+            written = scope.binding.written[id(scope.aggregates[0][1])]
+            raise errors.misuse_of_aggregate(written.name.text, scope.binding.offset(written))
         return
     seen = set()
     for wanted in ("result", "ORDER BY", "HAVING", "GROUP BY"):
