@@ -124,6 +124,8 @@ def _offers(candidates: Candidates, item: FromItem, position: int) -> list[Offer
     offers = []
     for number, argument in zip(_hidden(item), item.arguments or (), strict=False):
         needs = scope.mask(argument)
+        if needs & bit:
+            continue                            # reads the table itself: no loop can have its value before
         if item.left:
             needs |= bit - 1
         offers.append(Offer(number, "=", argument, needs & ~bit, None))
