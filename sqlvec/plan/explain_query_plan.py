@@ -42,6 +42,7 @@ class Printer:
     def __init__(self, number: int) -> None:
         self.rows: list[Row] = []
         self.number = number
+        self.is_right = False                   # the merge that comes next is the right side of another
         self.shown: set[int] = set()
         self.lists: dict[int, int] = {}         # IN operators that drive a loop: how many of their operands do
         self.deferred: list[tuple[physical.Level, int]] = []      # right joins whose unmatched rows come after the loop body
@@ -139,7 +140,8 @@ class Printer:
                 self.expressions(row, parent)
         elif isinstance(base, physical.MergeSetOperation):
             merge = self.line(parent, f"MERGE ({base.operator})")
-            self.query(base.left, self.line(merge, "LEFT"))
+            is_right, self.is_right = self.is_right, False
+            (self._right_arm if is_right else self.query)(base.left, self.line(merge, "LEFT"))
             self._right_arm(base.right, self.line(merge, "RIGHT"))
         elif isinstance(base, physical.RecursiveCte):
             self.query(base.setup, self.line(parent, "SETUP"))
@@ -253,7 +255,9 @@ class Printer:
             if rows is not arm:
                 self.line(parent, "USE TEMP B-TREE FOR ORDER BY")
         else:
+            self.is_right = isinstance(arm, physical.MergeSetOperation)
             self.query(arm, parent)
+            self.is_right = False
 
     # --- loops --------------------------------------------------------------------------------------------------------------------------
 
