@@ -131,6 +131,11 @@ class BatchPart(Part):
         return BatchPart(self.batch.take(positions), self.names)
 
 
+def renamed(batch: ColumnBatch, names: dict[Any, Any]) -> ColumnBatch:
+    """The rows of a batch under other keys: ``names`` maps the new ones to those of the batch."""
+    return ColumnBatch(batch.count, dict.fromkeys(names, BatchPart(batch, names)))
+
+
 def of_vectors(count: int, vectors: dict[Any, ColumnVector], ordinals: Any = None) -> ColumnBatch:
     """A batch of columns that exist already."""
     part = StoredColumns(vectors)

@@ -30,7 +30,7 @@ from sqlvec.values.affinity import BLOB, NUMERIC, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from sqlvec.functions.registry import AggregateFunction, ScalarFunction
@@ -584,17 +584,20 @@ class Subquery:
         self.is_correlated = False
 
 
-def columns_of(expression: Expression) -> set[tuple[int, int]]:
-    """All (source, number) that an expression reads, those read inside its sub-queries (their outer references) included."""
-    found: set[tuple[int, int]] = set()
-    for node in expression.walk():
+def columns_in(nodes: Iterable[Expression]) -> Iterator[Column]:
+    """The columns among nodes, and those that sub-queries among them take from outside."""
+    for node in nodes:
         if isinstance(node, Column):
-            found.add((node.source, node.number))
+            yield node
         else:
             subquery = getattr(node, "subquery", None)
             if subquery is not None:
-                found.update((column.source, column.number) for column in subquery.outer)
-    return found
+                yield from subquery.outer
+
+
+def columns_of(expression: Expression) -> set[tuple[int, int]]:
+    """All (source, number) that an expression reads, those read inside its sub-queries (their outer references) included."""
+    return {(column.source, column.number) for column in columns_in(expression.walk())}
 
 
 def sources_of(expression: Expression) -> set[int]:

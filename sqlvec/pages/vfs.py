@@ -203,6 +203,9 @@ class Vfs:
 OS_VFS = Vfs()
 
 
+# --- locks ---------------------------------------------------------------------------------------------------------------------
+
+
 NONE, SHARED, RESERVED, PENDING, EXCLUSIVE = range(5)
 
 PENDING_BYTE = 0x40000000

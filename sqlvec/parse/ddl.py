@@ -187,13 +187,7 @@ def _table_constraint(ts: TokenStream, kind: str, name: Name | None, start: int)
         action = on_conflict(ts)
         return Unique(name, terms, action, (start, ts.end()))
     if kind == "CHECK":
-        text_start = ts.ends[ts.position]
-        ts.expect("(")
-        ts.depth += 3
-        expr = expression(ts)
-        ts.depth -= 3
-        text = text_between(ts, text_start)
-        ts.expect(")")
+        expr, text = checked_expression(ts, 3)
         on_conflict(ts)
         return Check(name, expr, text, (start, ts.end()))
     ts.expect("KEY")
@@ -511,15 +505,21 @@ def _unique(ts: TokenStream, name: Name | None, start: int, column: Name, so_far
     return Unique(name, None, action, (start, ts.end()))
 
 
-def _check(ts: TokenStream, name: Name | None, start: int, column: Name, so_far: list[Node]) -> Node:
-    ts.advance()
+def checked_expression(ts: TokenStream, depth: int) -> tuple[Node, str]:
+    """The parenthesised expression of a CHECK and its text; ``depth`` grammar symbols stand before it."""
     text_start = ts.ends[ts.position]
     ts.expect("(")
-    ts.depth += 2
+    ts.depth += depth
     expr = expression(ts)
-    ts.depth -= 2
+    ts.depth -= depth
     text = text_between(ts, text_start)
     ts.expect(")")
+    return expr, text
+
+
+def _check(ts: TokenStream, name: Name | None, start: int, column: Name, so_far: list[Node]) -> Node:
+    ts.advance()
+    expr, text = checked_expression(ts, 2)
     return Check(name, expr, text, (start, ts.end()))
 
 

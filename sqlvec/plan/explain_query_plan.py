@@ -20,7 +20,7 @@ from sqlvec.plan.logical import Block
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from sqlvec.expr.bound import Expression, InSubquery, Subquery
@@ -42,7 +42,6 @@ class Printer:
     def __init__(self, number: int) -> None:
         self.rows: list[Row] = []
         self.number = number
-        self.is_right = False                   # the merge that comes next is the right side of another
         self.shown: set[int] = set()
         self.lists: dict[int, int] = {}         # IN operators that drive a loop: how many of their operands do
         self.deferred: list[tuple[physical.Level, int]] = []      # right joins whose unmatched rows come after the loop body
@@ -139,10 +138,7 @@ class Printer:
             for row in base.tuples:
                 self.expressions(row, parent)
         elif isinstance(base, physical.MergeSetOperation):
-            merge = self.line(parent, f"MERGE ({base.operator})")
-            is_right, self.is_right = self.is_right, False
-            (self._right_arm if is_right else self.query)(base.left, self.line(merge, "LEFT"))
-            self._right_arm(base.right, self.line(merge, "RIGHT"))
+            self._merge(base, self.query, parent)
         elif isinstance(base, physical.RecursiveCte):
             self.query(base.setup, self.line(parent, "SETUP"))
             at = self.line(parent, "RECURSIVE STEP")
@@ -245,6 +241,11 @@ class Printer:
             self._right_arm(arm, label)
         return follows
 
+    def _merge(self, node: physical.MergeSetOperation, print_left: Callable[[physical.Node, int], Any], parent: int) -> None:
+        merge = self.line(parent, f"MERGE ({node.operator})")
+        print_left(node.left, self.line(merge, "LEFT"))
+        self._right_arm(node.right, self.line(merge, "RIGHT"))
+
     def _right_arm(self, arm: physical.Node, parent: int) -> None:
         """An arm that isn't the first: VALUES of several rows is a sub-query there."""
         rows = arm.input if isinstance(arm, physical.Sort) else arm
@@ -254,10 +255,10 @@ class Printer:
             self.line(parent, f"SCAN {label}")
             if rows is not arm:
                 self.line(parent, "USE TEMP B-TREE FOR ORDER BY")
+        elif isinstance(arm, physical.MergeSetOperation):
+            self._merge(arm, self._right_arm, parent)
         else:
-            self.is_right = isinstance(arm, physical.MergeSetOperation)
             self.query(arm, parent)
-            self.is_right = False
 
     # --- loops --------------------------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ The binder notes outer columns while it resolves names; rewriting moves expressi
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Column, Expression, Subquery, WindowCall
+from sqlvec.expr.bound import Column, Expression, Subquery, WindowCall, columns_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -274,14 +274,8 @@ def columns_read(expressions: Iterable[Expression]) -> dict[Key, Column]:
     """All columns that expressions read, outer columns of their sub-queries included."""
     found: dict[Key, Column] = {}
     for expression in expressions:
-        for node in nodes_of(expression):
-            if type(node) is Column:
-                found.setdefault((node.source, node.number), node)
-            else:
-                subquery = getattr(node, "subquery", None)
-                if subquery is not None:
-                    for column in subquery.outer:
-                        found.setdefault((column.source, column.number), column)
+        for column in columns_in(nodes_of(expression)):
+            found.setdefault((column.source, column.number), column)
     return found
 
 

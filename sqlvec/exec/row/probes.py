@@ -27,21 +27,40 @@ ENTRIES_PER_PROBE = 60
 """Entries scanned in the time of one search of an index."""
 
 
-class TableReader:
-    """Searches by rowid.  A leaf that two searches in a row have hit is decoded as a whole: rows that were stored together are often read together."""
+class Reader:
+    """What both readers have: the searches made since the tree was changed, and whether a dictionary would pay by now."""
 
-    __slots__ = ("_first", "_last", "_leaf", "_rows", "_size", "count", "limit", "misses", "rows", "tree")
+    __slots__ = ("_size", "count", "limit", "misses", "tree")
+    SCANNED = 1                             # entries scanned in the time of one search
 
-    def __init__(self, tree: TableTree, limit: int) -> None:
+    def __init__(self, tree: Any, limit: int) -> None:
         self.tree = tree
         self.limit = limit                  # bytes that may be held
-        self.count = tree.write_count
         self._forget()
 
     def _forget(self) -> None:
-        self.rows: dict[int, bytes] | None = None
+        """Start anew with the tree as it is now."""
+        self.count = self.tree.write_count
         self.misses = 0
         self._size: tuple[int, int] | None = None
+
+    def _is_worthwhile(self) -> bool:
+        if self._size is None:
+            self._size = self.tree.physical_size()
+        leaves, entries = self._size
+        return self.misses * self.SCANNED >= entries and leaves * self.tree.pager.page_size <= self.limit  # type: ignore[no-any-return]
+
+
+class TableReader(Reader):
+    """Searches by rowid.  A leaf that two searches in a row have hit is decoded as a whole: rows that were stored together are often read together."""
+
+    __slots__ = ("_first", "_last", "_leaf", "_rows", "rows")
+    SCANNED = ROWS_PER_LOOKUP
+    tree: TableTree
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.rows: dict[int, bytes] | None = None
         self._leaf = 0                      # the leaf of the last search,
         self._rows: dict[int, bytes] = {}   # its rows and their rowids once it is decoded
         self._first = 0
@@ -50,7 +69,6 @@ class TableReader:
     def get(self, rowid: int) -> bytes | None:
         """The record of a row, or None."""
         if self.count != self.tree.write_count:
-            self.count = self.tree.write_count
             self._forget()
         if self.rows is not None:
             return self.rows.get(rowid)
@@ -73,12 +91,6 @@ class TableReader:
         self._first, self._last = rows[0][0], rows[-1][0]
         return self._rows.get(rowid)
 
-    def _is_worthwhile(self) -> bool:
-        if self._size is None:
-            self._size = self.tree.physical_size()
-        leaves, rows = self._size
-        return self.misses * ROWS_PER_LOOKUP >= rows and leaves * self.tree.pager.page_size <= self.limit
-
     def lookup(self, value: Any) -> tuple[Any, ...]:
         """The row whose rowid equals ``value``: none or one (rowid, record)."""
         rowid = value if type(value) is int else rowid_of(value)
@@ -92,31 +104,29 @@ class TableReader:
         return (*self.lookup(value), (None, None))
 
 
-class IndexReader:
+class IndexReader(Reader):
     """Searches of an index for entries that begin with ``width`` values, none of them NULL."""
 
-    __slots__ = ("_size", "collations", "count", "descending", "entries", "interrupt", "limit", "misses", "tree", "width")
+    __slots__ = ("collations", "descending", "entries", "interrupt", "width")
+    SCANNED = ENTRIES_PER_PROBE
+    tree: IndexTree
 
     def __init__(self, tree: IndexTree, width: int, collations: tuple[Collation | None, ...], descending: bool, interrupt: list[bool],
                  limit: int) -> None:
-        self.tree = tree
+        super().__init__(tree, limit)
         self.width = width
         self.collations = collations if any(collation is not None for collation in collations) else None
         self.descending = descending
         self.interrupt = interrupt
-        self.limit = limit
+
+    def _forget(self) -> None:
+        super()._forget()
         self.entries: dict[Any, list[bytes]] | None = None
-        self.misses = 0
-        self.count = tree.write_count
-        self._size: tuple[int, int] | None = None
 
     def open(self, key: tuple[Any, ...], with_null: bool = False) -> IndexCursor:
         """A cursor over the entries of a key."""
         if self.count != self.tree.write_count:
-            self.count = self.tree.write_count
-            self.entries = None
-            self.misses = 0
-            self._size = None
+            self._forget()
         if None in key:
             return IndexCursor(self.tree, (), self.descending, self.interrupt, with_null)
         if self.entries is None:
@@ -139,12 +149,6 @@ class IndexReader:
         if self.collations is None:
             return key
         return tuple([hash_key(value, collation) for value, collation in zip(key, self.collations, strict=True)])
-
-    def _is_worthwhile(self) -> bool:
-        if self._size is None:
-            self._size = self.tree.physical_size()
-        leaves, entries = self._size
-        return self.misses * ENTRIES_PER_PROBE >= entries and leaves * self.tree.pager.page_size <= self.limit
 
     def _build(self) -> None:
         table: dict[Any, list[bytes]] = {}

@@ -63,9 +63,7 @@ class Survey:
         self.expressions(level.conditions)
         path: Any = level.path
         if isinstance(path, physical.QueryScan):
-            if path.outer or path.reverse or path.conversions is not None:
-                raise Ineligible
-            self.node(path.plan)
+            self.query(path)
             return
         if count == 1 or number == 0:
             if not _is_full_scan(path) and not _is_index_order_scan(path) and not self.is_big_search(path, level, count):
@@ -119,6 +117,12 @@ class Survey:
                             for condition in level.conditions for node in condition.walk())
         return count > 1 or is_correlated
 
+    def query(self, path: physical.QueryScan) -> None:
+        """A FROM sub-query, read as it is."""
+        if path.outer or path.reverse or path.conversions is not None:
+            raise Ineligible
+        self.node(path.plan)
+
     def automatic(self, path: physical.AutomaticIndex) -> None:
         if path.descending:
             raise Ineligible
@@ -128,9 +132,7 @@ class Survey:
         for using in path.using:
             self.collation(using)
         if isinstance(path.input, physical.QueryScan):
-            if path.input.outer or path.input.conversions is not None:
-                raise Ineligible
-            self.node(path.input.plan)
+            self.query(path.input)
         elif _is_full_scan(path.input):
             self.table(path.input)
         else:

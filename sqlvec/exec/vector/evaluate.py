@@ -82,14 +82,8 @@ class Evaluator:
         found = self._columns.get(id(node))
         if found is None:
             seen: dict[tuple[int, int], bound.Column] = {}
-            for inner in node.walk():
-                if isinstance(inner, bound.Column):
-                    seen.setdefault((inner.source, inner.number), inner)
-                else:
-                    subquery = getattr(inner, "subquery", None)
-                    if subquery is not None:
-                        for column in subquery.outer:
-                            seen.setdefault((column.source, column.number), column)
+            for column in bound.columns_in(node.walk()):
+                seen.setdefault((column.source, column.number), column)
             found = self._columns[id(node)] = tuple(seen.values())
             self._keep.append(node)
         return found
@@ -98,10 +92,14 @@ class Evaluator:
         """Is the node cheap and can't raise, so that computing it for rows that don't need it is harmless?"""
         found = self._plain.get(id(node))
         if found is None:
-            if isinstance(node, _PLAIN):
-                found = all(self.is_plain(child) for child in node.children())
-            else:
-                found = not self.columns(node) and self.constant(node) is not None
+            found = True
+            stack = [node]
+            while stack and found:
+                inner = stack.pop()
+                if isinstance(inner, _PLAIN):
+                    stack.extend(inner.children())
+                else:
+                    found = self.constant(inner) is not None
             self._plain[id(node)] = found
             self._keep.append(node)
         return found
@@ -417,9 +415,9 @@ def _call(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnV
 def _length(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector:
     """length() of texts: characters are bytes where all are ASCII; the other rows, and numbers, go through the row callable."""
     argument = evaluator.value(node.arguments[0], batch)
-    if argument.bits is None or argument.is_constant or (argument.tags == REAL or argument.tags == INTEGER if type(argument.tags) is int else False):
-        return evaluator.by_rows(node, batch)
     tags = argument.tags
+    if argument.bits is None or argument.is_constant or (type(tags) is int and tags in (INTEGER, REAL)):
+        return evaluator.by_rows(node, batch)
     if type(tags) is int and tags == NULL:
         return nulls(batch.count)
     out = np.zeros(batch.count, np.int64)

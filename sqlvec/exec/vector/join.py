@@ -22,7 +22,7 @@ Invariants:
 """
 from __future__ import annotations
 
-from sqlvec.columnar.batch import BatchPart, ColumnBatch, StoredColumns, of_vectors
+from sqlvec.columnar.batch import BatchPart, ColumnBatch, StoredColumns, of_vectors, renamed
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
 from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values
@@ -199,10 +199,9 @@ def path_batches(level: Level, activation: Activation, needs: set[tuple[int, int
 
 def query_batches(path: physical.QueryScan, activation: Activation) -> Iterator[ColumnBatch]:
     """The rows of a FROM sub-query under the scan's own column names."""
-    names = [(column.source, column.number) for column in path.plan.columns]
+    names = {(path.source, number): (column.source, column.number) for number, column in enumerate(path.plan.columns)}
     for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(path.plan, activation):
-        renamed = BatchPart(batch, {(path.source, number): name for number, name in enumerate(names)})
-        yield ColumnBatch(batch.count, dict.fromkeys(renamed.names or (), renamed))
+        yield renamed(batch, names)
 
 
 def row_batches(path: Any, activation: Activation, numbers: list[int]) -> Iterator[ColumnBatch]:

@@ -65,7 +65,8 @@ class LikeSearch:
         return true, unknown if unknown.any() else None, others if len(others) else None
 
     def _search(self, vector: ColumnVector) -> Any:
-        """Mask of the texts that match."""
+        """Mask of the texts that match; all rows are texts."""
+        vector = ColumnVector(vector.count, TEXT, vector.bits, vector.length, vector.heap)
         true = np.zeros(vector.count, bool)
         offsets = vector.bits
         lengths = vector.length_array()
@@ -74,7 +75,7 @@ class LikeSearch:
         sorted_ends = sorted_offsets + (lengths if order is None else lengths.take(order))
         if (sorted_offsets[1:] < sorted_ends[:-1]).any():
             # texts that share bytes (a joined row repeats its text): search copies that don't
-            return self._search(ColumnVector(vector.count, TEXT, offsets, vector.length, vector.heap).detached())
+            return self._search(vector.detached())
         low = int(sorted_offsets[0])
         high = int((offsets + lengths).max())
         found = places_of(vector.heap, low, high, self.piece)
@@ -88,8 +89,8 @@ class LikeSearch:
             return true
         if self.is_contained:
             true[candidates] = True                # but for those whose characters aren't their bytes
-            candidates = candidates[odd_texts(ColumnVector(vector.count, TEXT, offsets, lengths, vector.heap).take(candidates))]
+            candidates = candidates[odd_texts(vector.take(candidates))]
         call, pattern = self.function, self.pattern
-        texts = ColumnVector(vector.count, TEXT, offsets, lengths, vector.heap).take(candidates).values()
+        texts = vector.take(candidates).values()
         true[candidates] = np.array([bool(call(pattern, text)) for text in texts], bool)
         return true

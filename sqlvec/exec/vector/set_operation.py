@@ -5,7 +5,7 @@ the form of the row that came last among equals, INTERSECT and EXCEPT that of th
 """
 from __future__ import annotations
 
-from sqlvec.columnar.batch import BatchPart, ColumnBatch, of_vectors
+from sqlvec.columnar.batch import ColumnBatch, of_vectors, renamed
 from sqlvec.columnar.dictionary import KeySet
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
@@ -27,8 +27,7 @@ def _arm(arm: Node, columns: Any, activation: Activation) -> Iterator[ColumnBatc
     names = {(own.source, own.number): (column.source, column.number) for own, column in zip(columns, arm.columns, strict=True)}
     for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(arm, activation):
         if batch.count:
-            part = BatchPart(batch, names)
-            yield ColumnBatch(batch.count, dict.fromkeys(names, part))
+            yield renamed(batch, names)
 
 
 def run_union_all(node: UnionAll, activation: Activation) -> Iterator[ColumnBatch]:

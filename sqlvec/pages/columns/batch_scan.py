@@ -43,14 +43,13 @@ TEXT_COST = 2.5
 class PageReader:
     """What a scan needs of a pager: pages into numpy heaps."""
 
-    __slots__ = ("_into", "layout", "page_count", "pager", "read_overflow")
+    __slots__ = ("layout", "page_count", "pager", "read_overflow")
 
     def __init__(self, pager: Any) -> None:
         self.pager = pager
         self.layout: Layout = pager.layout
         self.page_count = pager.page_count
         self.read_overflow = pager.read_overflow
-        self._into = getattr(pager, "read_runs_into", None)
 
     def page(self, page_no: int) -> bytes:
         return bytes(self.pager.get(page_no))
@@ -63,22 +62,18 @@ class PageReader:
         count = len(pages)
         first = int(pages[0])
         span = int(pages[-1]) - first + 1
-        into = self._into
-        is_span = into is not None and count <= span <= count + count // _GAPS and bool((pages[1:] > pages[:-1]).all())
-        size = (span if is_span else count) * page_size
+        if count <= span <= count + count // _GAPS and (pages[1:] > pages[:-1]).all():
+            firsts, counts, bases = [first], [span], (pages - first) * page_size
+        else:
+            ends = np.flatnonzero(np.append(pages[1:] != pages[:-1] + 1, True)) + 1
+            lengths = np.diff(ends, prepend=0)
+            firsts, counts = pages.take(ends - lengths).tolist(), lengths.tolist()
+            bases = np.arange(0, count * page_size, page_size, dtype=np.int64)
+        size = sum(counts) * page_size
         heap = np.empty(size + HEAP_SLACK, np.uint8)
         heap[size:] = 0
-        target = memoryview(heap)[:size]  # type: ignore[arg-type]
-        if is_span and into is not None:
-            into([first], [span], target)
-            return heap, (pages - first) * page_size
-        if into is not None:
-            ends = np.flatnonzero(np.append(pages[1:] != pages[:-1] + 1, True)) + 1
-            counts = np.diff(ends, prepend=0)
-            into(pages.take(ends - counts).tolist(), counts.tolist(), target)
-        else:
-            target[:] = self.pager.read_run(pages.tolist())
-        return heap, np.arange(0, size, page_size, dtype=np.int64)
+        self.pager.read_runs_into(firsts, counts, memoryview(heap)[:size])  # type: ignore[arg-type]
+        return heap, bases
 
 
 class RecordBatch:

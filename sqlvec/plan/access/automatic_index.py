@@ -40,7 +40,7 @@ def build_path(builder: PathBuilder, loop: Loop, item: FromItem, reverse: bool) 
             chosen.append(term)
     others = tuple(number for number in sorted(item.used) if number >= 0 and number not in columns)
     for term in chosen:
-        builder.enforced(term, loop, item)
+        builder.enforced(term, item)
     condition = None if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
     scan = builder.scan(item, loop.position)
     scan.used = tuple(sorted(item.used))

@@ -11,9 +11,10 @@ Follows "The Next-Generation Query Planner" and "The SQLite Query Optimizer Over
 from __future__ import annotations
 
 from sqlvec.expr.bound import Column, FixedColumn, InList, InSubquery, RowCompare
-from sqlvec.plan.access.cost import add, log_estimate, seek_cost
+from sqlvec.plan.access.cost import add, seek_cost
 from sqlvec.plan.access.terms import EQ, EQUAL, EXPRESSION, IN, INDEXABLE, LOWER, NULL, ROWID, UPPER, Clause, Term, affinity_fits, comparison_affinity, strip
 from sqlvec.resolve import resolve
+from sqlvec.schema.objects import log_estimate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

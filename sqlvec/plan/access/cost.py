@@ -4,26 +4,18 @@ Multiplication is addition, addition is :func:`add`.  Follows "The Next-Generati
 """
 from __future__ import annotations
 
+from sqlvec.schema.objects import log_estimate
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlvec.expr.bound import Expression
     from sqlvec.plan.logical import Block
     from sqlvec.schema.objects import Index, Table
 
-_FRACTION = (0, 2, 3, 5, 6, 7, 8, 9)
 _SUM = (10, 10, 9, 9, 8, 8, 7, 7, 7, 6, 6, 6, 5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2)
 
 DEFAULT_ROWS = 200
 DEFAULT_SELECT_ROWS = 320
-
-
-def log_estimate(number: int) -> int:
-    """LogEst of an integer >= 0."""
-    if number < 2:
-        return 0
-    power = number.bit_length() - 1
-    mantissa = (number >> (power - 3)) if power >= 3 else (number << (3 - power))
-    return 10 * power + _FRACTION[mantissa - 8]
 
 
 def add(left: int, right: int) -> int:

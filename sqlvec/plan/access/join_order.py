@@ -9,8 +9,9 @@ Follows "The Next-Generation Query Planner" of the manual, section "The N neares
 from __future__ import annotations
 
 from sqlvec.plan.access.candidates import AUTOMATIC, QUERY_SCAN, Loop
-from sqlvec.plan.access.cost import add, log_estimate, seek_cost
+from sqlvec.plan.access.cost import add, seek_cost
 from sqlvec.plan.access.ordering import Order, satisfied
+from sqlvec.schema.objects import log_estimate
 
 TYPE_CHECKING = False
 

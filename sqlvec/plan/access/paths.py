@@ -78,7 +78,7 @@ class PathBuilder:
             term = loop.terms[0]
             assert term is not None
             path.key = key_term(term)
-            self._enforced_for(-1, term, loop, item)
+            self._enforced_for(-1, term, item)
         else:
             self._bounds(path, loop, item, -1)
         return path
@@ -92,7 +92,7 @@ class PathBuilder:
                 keys.append(physical.KeyTerm("ANY", None))
             else:
                 keys.append(key_term(term))
-                self._enforced_for(index.columns[place].column, term, loop, item)
+                self._enforced_for(index.columns[place].column, term, item)
         path = physical.IndexSearch(item.source, item.label, item.table, index, tuple(keys))
         path.covering = bool(loop.flags & COVERING) and not item.right
         path.descending = reverse
@@ -105,23 +105,23 @@ class PathBuilder:
     def _bounds(self, path: physical.IndexSearch | physical.RowidSearch, loop: Loop, item: FromItem, column: int) -> None:
         if loop.lower is not None:
             path.lower = range_bound(loop.lower, loop.lower_width)
-            self._enforced_for(column, loop.lower, loop, item)
+            self._enforced_for(column, loop.lower, item)
         if loop.upper is not None:
             path.upper = range_bound(loop.upper, loop.upper_width)
-            self._enforced_for(column, loop.upper, loop, item)
+            self._enforced_for(column, loop.upper, item)
 
     def enforced_whole(self, term: Term, item: FromItem) -> None:
         """Note that the path makes sure of an OR term."""
         if not term.needs & ~self.ready and not (item.left and term.outer_on is None):
             term.used = True
 
-    def _enforced_for(self, column: int, term: Term, loop: Loop, item: FromItem) -> None:
+    def _enforced_for(self, column: int, term: Term, item: FromItem) -> None:
         """Note that a search by ``column`` makes sure of a term, unless the term is about another column and came through an equivalence."""
         rowid = (-1, item.table.rowid_column) if item.table is not None else (-1,)
         if term.column == column or (term.column in rowid and column in rowid):
-            self.enforced(term, loop, item)
+            self.enforced(term, item)
 
-    def enforced(self, term: Term, loop: Loop, item: FromItem) -> None:
+    def enforced(self, term: Term, item: FromItem) -> None:
         """Note that the path makes sure of a term."""
         if term.source != item.source or isinstance(term.expression, RowCompare):
             return

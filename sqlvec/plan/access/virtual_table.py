@@ -12,8 +12,8 @@ from __future__ import annotations
 from sqlvec.expr.bound import Call, Column, Compare, IsNull, without_fixed_columns
 from sqlvec.plan import physical
 from sqlvec.plan.access.candidates import ONE_ROW, VIRTUAL_TABLE, Candidates, Loop, fits_outer_join
-from sqlvec.plan.access.cost import log_estimate
 from sqlvec.plan.access.terms import EQUAL, LOWER, NULL, OPERATOR, UPPER, Term, strip
+from sqlvec.schema.objects import log_estimate
 from sqlvec.vtab.api import Constraint
 
 TYPE_CHECKING = False
