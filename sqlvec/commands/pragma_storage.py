@@ -188,8 +188,8 @@ def mmap_size(call: PragmaCall) -> Rows:
 def encoding(call: PragmaCall) -> Rows:
     if call.value is None:
         return [(ENCODINGS[call.read().encoding],)]
-    pager = call.read()
-    if pager.page_count and pager.header("text_encoding"):
+    call.read()
+    if call.context.databases.has_fixed_encoding():
         return None
     name = _ENCODING_WORDS.get(call.value.lower())
     if name is None:

@@ -85,7 +85,10 @@ class DatabaseSet:
     def add(self, name: str, path: str | None, **options: Any) -> Database:
         """Append a database; its file is opened at first use of ``pager``."""
         def make_pager() -> Pager:
-            return Pager.open(path, busy=self._call_busy, **options)
+            pager = Pager.open(path, busy=self._call_busy, **options)
+            if options.get("temp"):
+                pager.encoding = self._main_encoding()
+            return pager
 
         database = Database(name, path or "", make_pager)
         self._databases.append(database)
@@ -127,12 +130,28 @@ class DatabaseSet:
         temp._pager = None
         self.install(TEMP, None)
 
+    def has_fixed_encoding(self) -> bool:
+        """Was anything stored in main or temp yet?  That fixed the text encoding of the connection."""
+        pagers = [database.pager for database in self._databases[:2] if database.is_open]
+        return any(pager.page_count and pager.header("text_encoding") for pager in pagers)
+
     def set_encoding(self, encoding: str) -> None:
-        """Choose the text encoding of a connection whose main file is still empty."""
+        """Choose the text encoding of a connection in which nothing is stored yet."""
         for database in self._databases[:2]:
             if database.is_open or database is self._databases[MAIN]:
                 database.pager.encoding = encoding
         self._note_encoding(encoding)
+
+    def _main_encoding(self) -> str:
+        """The text encoding of main, which is that of the whole connection."""
+        pager = self._databases[MAIN].pager
+        if pager.in_read:
+            return pager.encoding
+        pager.begin_read()
+        try:
+            return pager.encoding
+        finally:
+            pager.end_read()
 
     def _note_encoding(self, encoding: str) -> None:
         self.collations.set_encoding(ENCODING_NUMBERS[encoding])
