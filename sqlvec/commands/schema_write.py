@@ -101,12 +101,19 @@ def change_rows(context: CommandContext, number: int, change: Callable[[Row], Ro
 
 
 def finish(context: CommandContext, number: int, catalog: Catalog | None = None) -> None:
-    """Count the schema cookie up and install ``catalog`` (None: read the schema again when it is next needed)."""
+    """Count the schema cookie up and install ``catalog`` (None: read the schema again).
+
+    It is read at once: later statements of this connection are prepared under the schema that this one left, whatever others do meanwhile."""
     pager = context.databases[number].pager
     cookie = (pager.header("schema_cookie") + 1) & 0xFFFFFFFF
     pager.set_header("schema_cookie", cookie)
     context.transaction.schema_was_changed = True
     context.databases.install(number, None if catalog is None else catalog.with_cookie(pager.schema_cookie))
+    if catalog is None:
+        try:
+            context.databases.catalog(number)
+        except errors.SqlError:
+            pass                                   # told by the statement that needs it
 
 
 def reload(context: CommandContext, number: int) -> None:
