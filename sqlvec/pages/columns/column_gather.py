@@ -411,24 +411,47 @@ def _gather_doubles(heap: Any, place: Any, shape: Any, table: FieldTable) -> Col
 
 
 def _gather_mixed(heap: Any, place: Any, shape: Any, table: FieldTable, wish: FieldWish) -> ColumnVector:
-    """Numbers and texts in one column."""
+    """Values of any classes in one column: numbers are read for all rows, then texts and blobs put their places over them."""
     n = len(place)
-    code = table.code.take(shape)
-    parts: list[tuple[Any, ColumnVector]] = []
-    rows = np.flatnonzero(code >= BLOB_CODE)
-    if len(rows):
-        tags = _TAGS.take(code.take(rows))
-        parts.append((rows, ColumnVector(len(rows), tags, place.take(rows), table.length.take(shape.take(rows)), heap).settled()))
-    rows = np.flatnonzero(code < BLOB_CODE)
-    if len(rows):
-        numbers = FieldTable()
-        own = code.take(rows)
-        zero = np.zeros(1, np.int64)
-        own_places = place.take(rows)
-        numbers.set(np.zeros(len(rows) + 1, np.int64), np.concatenate([zero.astype(np.uint8), own]), np.zeros(len(rows) + 1, np.int64))
-        ids = np.arange(1, len(rows) + 1, dtype=np.int64)
-        parts.append((rows, gather(heap, own_places, ids, numbers, wish)))
-    return merge(n, parts)
+    present = table.present
+    tags = _TAGS.take(table.code).take(shape)
+    if any(code in present for code in _STORED_NUMBERS):
+        bits, tags = _mixed_numbers(heap, place, shape, table, wish, tags)
+        rows = np.flatnonzero(tags >= TEXT)
+        bits[rows] = place.take(rows)
+    else:
+        bits = place * (table.code >= BLOB_CODE).take(shape)
+        if 9 in present:
+            bits |= _VALUES.take(table.code).take(shape)
+        if wish.is_real and not present.isdisjoint((8, 9)):
+            rows = np.flatnonzero(tags == INTEGER)
+            bits[rows] = bits.take(rows).astype(np.float64).view(np.int64)
+            tags[rows] = REAL
+    length = np.where(table.code >= BLOB_CODE, table.length, 0).take(shape)
+    return ColumnVector(n, tags, bits, length, heap).settled()
+
+
+_STORED_NUMBERS = (1, 2, 3, 4, 5, 6, 7)
+
+
+def _mixed_numbers(heap: Any, place: Any, shape: Any, table: FieldTable, wish: FieldWish, tags: Any) -> tuple[Any, Any]:
+    """(bits, tags) with the numbers of a column of mixed classes in place; the bits of texts and blobs mean nothing yet."""
+    present = table.present
+    bits = load_words(heap, place).byteswap().view(np.int64)
+    if not present.isdisjoint((1, 2, 3, 4, 5)):
+        bits >>= _SHIFTS.take(table.code).take(shape)
+    if not present.isdisjoint((0, 8, 9)):
+        rows = np.flatnonzero(_BODYLESS.take(table.code).take(shape))
+        bits[rows] = _VALUES.take(table.code).take(shape.take(rows))
+    if wish.is_real and not present.isdisjoint((1, 2, 3, 4, 5, 6, 8, 9)):
+        rows = np.flatnonzero(tags == INTEGER)
+        bits[rows] = bits.take(rows).astype(np.float64).view(np.int64)
+        tags[rows] = REAL
+    if 7 in present:
+        bad = np.flatnonzero(np.isnan(bits.view(np.float64)) & (tags == REAL))
+        tags[bad] = NULL
+        bits[bad] = 0
+    return bits, tags
 
 
 def _gather_with_default(heap: Any, starts: Any, shape: Any, table: FieldTable, wish: FieldWish) -> ColumnVector:
