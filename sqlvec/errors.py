@@ -215,6 +215,11 @@ def no_such_function(name: str, offset: int | None = None) -> SqlError:
     return plain(f"no such function: {name}", offset)
 
 
+def unknown_function(name: str) -> SqlError:
+    """A DEFAULT calls what is no scalar function."""
+    return plain(f"unknown function: {name}()")
+
+
 def wrong_argument_count(name: str, offset: int | None = None) -> SqlError:
     return plain(f"wrong number of arguments to function {name}()", offset)
 
@@ -391,6 +396,20 @@ def misuse() -> SqlError:
 
 def unknown_database(name: str, offset: int | None = None) -> SqlError:
     return plain(f"unknown database {name}", offset)
+
+
+def wal_mode_in_transaction(way: str) -> SqlError:
+    """``way``: into | out of.  Found out while the pragma runs."""
+    error = plain(f"cannot change {way} wal mode from within a transaction")
+    error.phase = "step"
+    return error
+
+
+def no_such_module(name: str) -> SqlError:
+    """Found out while CREATE VIRTUAL TABLE runs."""
+    error = plain(f"no such module: {name}")
+    error.phase = "step"
+    return error
 
 
 def reserved_name(name: str) -> SqlError:

@@ -39,7 +39,7 @@ def context(error: SqlError, sql: str) -> str:
         return ""
     start = getattr(error, "sql_start", 0)
     data = encode(sql[start:])
-    offset = len(encode(sql[start : max(error.offset, start)]))
+    offset = len(encode(sql[start : max(error.offset, start)])) + max(0, error.offset - len(sql))       # it may be a place in a stored declaration
     if offset > MOST_OFFSET:
         cut = offset - MOST_OFFSET
         while cut < len(data) and data[cut] & 0xC0 == 0x80:

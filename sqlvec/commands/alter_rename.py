@@ -27,7 +27,7 @@ def find_altered(context: CommandContext, schema: ast.Name | None, name: ast.Nam
     """The table to alter, of any kind."""
     table = context.catalogs.find_table(schema.text if schema is not None else None, name.text)
     if table is None:
-        if schema is None and context.plan_context().connect_vtab(0, name.text) is not None:
+        if context.is_eponymous(name.text):
             raise errors.may_not_be(name.text, "altered")
         raise errors.no_such_table(name.text if schema is None else f"{schema.text}.{name.text}")
     return table

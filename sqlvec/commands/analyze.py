@@ -48,6 +48,8 @@ def analyze(context: CommandContext, statement: ast.Analyze, sql: str) -> None:
         return
     table = context.catalogs.find_table(schema, name)
     if table is None:
+        if schema is None and context.is_eponymous(name):
+            return
         raise errors.no_such_table(name if schema is None else f"{schema}.{name}")
     _analyze(context, table.database, [table], None, ("tbl", table.name))
 

@@ -8,7 +8,9 @@ from sqlvec import errors
 from sqlvec.database.database_set import MAX_ATTACHED
 from sqlvec.expr.compile import compile_expressions
 from sqlvec.parse import ast
+from sqlvec.plan.error_order import raise_earlier
 from sqlvec.plan.expressions import bind_expression
+from sqlvec.plan.planner import plan_statement
 from sqlvec.plan.scope import Binding, Scope
 from sqlvec.resolve import resolve
 from sqlvec.values.storage import cast_to_text
@@ -18,15 +20,36 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.commands.context import CommandContext
+    from sqlvec.expr.bound import Expression
+    from sqlvec.plan.physical import Plan
+    from sqlvec.plan.planner import PlanContext
 
 
 def evaluate(context: CommandContext, node: ast.Node) -> Any:
     """The value of an expression that stands outside any query; a lone identifier is its own text."""
     if isinstance(node, ast.ColumnRef) and node.table is None:
         return node.column.text
-    expression = bind_expression(node, Scope(Binding(context.plan_context())))
+    try:
+        expression, plan = _prepared(context.plan_context(), node)
+    except errors.SqlError as error:
+        error.phase = "prepare"
+        raise
     run_context = context.run_context(context.parameters)  # type: ignore[call-arg]
+    if plan is not None:
+        return next(resolve("sqlvec.exec.run:execute")(plan, run_context))[0]
     return compile_expressions((expression,), (), run_context)(())[0]
+
+
+def _prepared(context: PlanContext, node: ast.Node) -> tuple[Expression, Plan | None]:
+    """The bound expression, and where it has sub-queries the plan of a SELECT of it."""
+    select = ast.Select(None, ast.Values([[node]], node.span), [], None, None, node.span)
+    binding = Binding(context)
+    try:
+        expression = bind_expression(node, Scope(binding))          # refuses aggregates, which a SELECT would take
+        return expression, plan_statement(select, context) if binding.subqueries else None
+    except errors.SqlError:
+        raise_earlier(select, context)
+        raise
 
 
 def attach(context: CommandContext, statement: ast.Attach, sql: str) -> None:
@@ -80,7 +103,7 @@ def detach(context: CommandContext, statement: ast.Detach, sql: str) -> None:
     if number < 2:
         raise errors.plain(f"cannot detach database {databases[number].name}")
     pager = databases[number].pager
-    if pager.in_write or (context.transaction.active_reads > 1 and pager.readers > 0):
+    if pager.in_write or (pager.in_read and not context.transaction.autocommit) or (context.transaction.active_reads > 1 and pager.readers > 0):
         raise errors.plain(f"database {name} is locked")
     tables = context.session.virtual_tables
     for key in [key for key in tables if key[0] >= number]:

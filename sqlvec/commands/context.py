@@ -66,6 +66,10 @@ class CommandContext:
     def catalogs(self) -> CatalogSet:
         return self.databases.catalogs
 
+    def is_eponymous(self, name: str) -> bool:
+        """Is ``name`` a virtual table that exists without having been created?"""
+        return self.plan_context().connect_vtab(0, name) is not None
+
     def begin_write(self, number: int) -> None:
         """Make a database writable (its schema fields are set up when it is new)."""
         self.transaction.begin_write(number)

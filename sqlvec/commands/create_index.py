@@ -63,11 +63,15 @@ def _find_table(context: CommandContext, statement: ast.CreateIndex) -> Table:
     if statement.schema is None:
         table = context.catalogs.find_table(None, name)
         if table is None:
+            if context.is_eponymous(name):
+                raise errors.plain("virtual tables may not be indexed")
             raise errors.no_such_table(f"main.{name}")
         return table
     number = schema_write.target_database(context, statement.schema)
     table = context.databases.catalog(number).find_table(name)
     if table is None:
+        if context.is_eponymous(name):
+            raise errors.plain("virtual tables may not be indexed")
         if number == TEMP and context.catalogs.find_table(None, name) is not None:
             raise errors.plain(f'cannot create a TEMP index on non-TEMP table "{name}"')
         raise errors.no_such_table(f"{statement.schema.text}.{name}")

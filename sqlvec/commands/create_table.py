@@ -66,6 +66,10 @@ def create_table(context: CommandContext, statement: ast.CreateTable, sql: str) 
 def check_expressions(context: CommandContext, table: Table) -> None:
     """Bind CHECKs, generated columns and defaults once, so that their errors show when the table is made."""
     resolve("sqlvec.plan.schema_expr:check_table")(table, context.plan_context())
+    used = [column.collation for column in table.columns] + [field.collation for index in table.indexes for field in index.columns]
+    for name in used:
+        if context.collations.lookup(name) is None:
+            raise errors.no_such_collation(name)
 
 
 def store_table(context: CommandContext, number: int, table: Table, text: str) -> None:

@@ -25,7 +25,7 @@ def create_view(context: CommandContext, statement: ast.CreateView, sql: str) ->
     number = prepare_name(context, statement, "view")
     if number is None:
         return
-    refuse_other_databases(context, statement.select, number, "view", statement.name.text)
+    refuse_other_databases(context, statement.select, number, "view", statement.name.text, statement.name.span[0])
     text = "CREATE VIEW " + sql[statement.name_start : statement.text_end]
     schema_write.begin(context, number)
     catalog = context.databases.catalog(number)
@@ -34,7 +34,7 @@ def create_view(context: CommandContext, statement: ast.CreateView, sql: str) ->
     schema_write.finish(context, number, extended_catalog(catalog, row))
 
 
-def refuse_other_databases(context: CommandContext, tree: ast.Node, number: int, kind: str, name: str) -> None:
+def refuse_other_databases(context: CommandContext, tree: ast.Node, number: int, kind: str, name: str, offset: int | None = None) -> None:
     """Views, triggers and indexes of a file may name objects of that file only (those of temp are free)."""
     if number == TEMP:
         return
@@ -42,7 +42,7 @@ def refuse_other_databases(context: CommandContext, tree: ast.Node, number: int,
     for node in descendants(tree):
         schema = getattr(node, "schema", None) if type(node).__name__ == "TableName" else None
         if schema is not None and schema.text.lower() != own and not (number == 0 and schema.text.lower() == "main"):
-            raise errors.plain(f"{kind} {name} cannot reference objects in database {schema.text}", schema.span[0])
+            raise errors.plain(f"{kind} {name} cannot reference objects in database {schema.text}", offset)
 
 
 def create_trigger(context: CommandContext, statement: ast.CreateTrigger, sql: str) -> None:
@@ -60,14 +60,16 @@ def create_trigger(context: CommandContext, statement: ast.CreateTrigger, sql: s
     table = context.catalogs.find_table(schema, statement.table.text)
     if table is None and schema is not None and number != TEMP and statement.schema is not None:
         table = context.catalogs.find_table(None, statement.table.text) if statement.table_schema is None else None
+    if table is None and context.is_eponymous(statement.table.text):
+        raise errors.plain("cannot create triggers on virtual tables")
     if table is None:
         where = schema if schema is not None else context.databases[number].name
         is_temp = number == TEMP and statement.table_schema is None
         raise errors.no_such_table(statement.table.text if is_temp else f"{where}.{statement.table.text}")
-    if statement.schema is None and not statement.temp:
+    if statement.schema is None and not statement.temp and (statement.table_schema is None or table.database == TEMP):
         number = table.database
-    if statement.schema is not None and table.database != number and number != TEMP:
-        raise errors.plain(f"trigger {name} cannot reference objects in database {context.databases[table.database].name}")
+    if (statement.schema is not None or statement.table_schema is not None) and table.database != number and number != TEMP:
+        raise errors.plain(f"trigger {name} cannot reference objects in database {context.databases[table.database].name}", statement.name.span[0])
     if table.kind == "virtual":
         raise errors.plain("cannot create triggers on virtual tables")
     schema_write.check_name(context, name)

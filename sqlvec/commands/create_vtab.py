@@ -33,7 +33,7 @@ def create_virtual_table(context: CommandContext, statement: ast.CreateVirtualTa
     session = context.session
     module = session.modules.find(statement.module.text)
     if module is None or module.eponymous_only:
-        raise errors.SqlError(errors.ERROR, f"no such module: {statement.module.text}")
+        raise errors.no_such_module(statement.module.text)
     text = "CREATE VIRTUAL TABLE " + sql[statement.name_start : statement.text_end].rstrip()
     schema_write.begin(context, number)
     row = schema_write.add_row(context, number, "table", name, name, 0, text)

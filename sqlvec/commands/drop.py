@@ -35,6 +35,8 @@ def _drop_table(context: CommandContext, statement: ast.Drop) -> None:
     table = context.catalogs.find_table(_check_schema(context, statement), statement.name.text)
     wanted = statement.kind
     if table is None:
+        if context.is_eponymous(statement.name.text):
+            raise errors.may_not_be(statement.name.text, "dropped")
         if not statement.if_exists:
             raise errors.no_such(wanted, _written(statement))
         return

@@ -8,9 +8,12 @@ Follows "PRAGMA integrity_check" and "PRAGMA foreign_key_check" of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
+from sqlvec.exec.dml.foreign_keys import is_stored, key_values
 from sqlvec.exec.dml.index_entries import EntryMaker
 from sqlvec.expr.compile import compile_expressions
 from sqlvec.pages.record import decode
+from sqlvec.plan.foreign_key_program import child_key
+from sqlvec.plan.scope import ROWID_NAMES
 from sqlvec.resolve import resolve
 from sqlvec.values.storage import NUMERIC, TEXT, apply_affinity
 
@@ -69,7 +72,7 @@ def _arguments(call: PragmaCall) -> tuple[int, Table | None]:
     schema = call.database.name if call.qualified else None
     table = call.context.databases.catalogs.find_table(schema, call.value)
     if table is None:
-        raise errors.no_such_table(call.value)
+        raise errors.no_such_table(call.value if schema is None else f"{schema}.{call.value}")
     return DEFAULT_LIMIT, table
 
 
@@ -201,8 +204,8 @@ def foreign_key_check(call: PragmaCall) -> Rows:
         schema = call.database.name if call.qualified else None
         table = databases.catalogs.find_table(schema, call.value)
         if table is None:
-            raise errors.no_such_table(call.value)
-        return _violations(call, table)
+            raise errors.no_such_table(call.value if schema is None else f"{schema}.{call.value}")
+        return list(_violations(call, table))
     for number in numbers:
         if number == 1 and not databases[1].is_open:
             continue
@@ -212,29 +215,31 @@ def foreign_key_check(call: PragmaCall) -> Rows:
     return rows
 
 
+def _violations(call: PragmaCall, table: Table) -> Iterator[tuple[Any, ...]]:
+    """One row per row of ``table`` and foreign key whose parent row is missing: rows in order, for each its keys in order."""
+    context = call.context
+    database = context.databases[table.database]
+    catalog = context.databases.catalog(table.database)
+    keys = [child_key(foreign_key, catalog, database.name) for foreign_key in table.foreign_keys]
+    for key in keys:
+        if key.parent is not None and key.error is not None:
+            raise key.error
+    if not keys:
+        return
+    run_context = context.run_context()
+    context.transaction.begin_read(table.database)
+    columns = ", ".join(_quoted(column.name) for column in table.columns)
+    rowid = "NULL" if table.without_rowid else next(name for name in ROWID_NAMES if name not in table.by_name)
+    for number_of_row, *image in context.nested_sql(f"SELECT {rowid}, {columns} FROM {_quoted(database.name)}.{_quoted(table.name)} NOT INDEXED"):
+        for number, key in enumerate(keys):
+            if any(image[column] is None for column in key.columns):
+                continue
+            if key.parent is None or not is_stored(run_context, key, key_values(key, image)):
+                yield table.name, number_of_row, key.foreign_key.parent, number
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _violations(call: PragmaCall, table: Table) -> list[tuple[Any, ...]]:
-    schema = call.context.databases[table.database].name
-    catalog = call.context.databases.catalog(table.database)
-    rows: list[tuple[Any, ...]] = []
-    for number, key in enumerate(table.foreign_keys):
-        children = [f"c.{_quoted(table.columns[column].name)}" for column in key.columns]
-        parent = catalog.find_table(key.parent)
-        present = " AND ".join(f"{child} IS NOT NULL" for child in children)
-        missing = ""
-        if parent is not None:
-            columns = key.parent_columns or tuple(parent.columns[column].name for column in parent.primary_key)
-            if len(columns) != len(children):
-                raise errors.plain(f"foreign key mismatch - {_quoted(table.name)} referencing {_quoted(key.parent)}")
-            matches = " AND ".join(f"p.{_quoted(column)} = {child}" for column, child in zip(columns, children, strict=True))
-            missing = f" AND NOT EXISTS (SELECT 1 FROM {_quoted(schema)}.{_quoted(parent.name)} AS p WHERE {matches})"
-        rowid = "NULL" if table.without_rowid else "c.rowid"
-        sql = f"SELECT {rowid} FROM {_quoted(schema)}.{_quoted(table.name)} AS c NOT INDEXED WHERE {present}{missing}"
-        rows.extend((table.name, row[0], key.parent, number) for row in call.context.nested_sql(sql))
-    return rows
 
 
 def optimize(call: PragmaCall) -> Rows:

@@ -207,7 +207,13 @@ def wal_autocheckpoint(call: PragmaCall) -> Rows:
 def wal_checkpoint(call: PragmaCall) -> Rows:
     word = (call.value or "").lower()
     mode = word if word in ("full", "restart", "truncate") else "passive"
-    pager = call.read()
-    if pager.wal is None:
-        return [(0, -1, -1)]
-    return [resolve("sqlvec.pages.checkpoint:run_checkpoint")(pager, mode)]
+    databases = call.context.databases
+    numbers = [call.number] if call.qualified else [number for number in range(len(databases)) if databases[number].is_open]
+    if any(databases[number].pager.in_read for number in numbers):
+        raise errors.table_locked_plain()
+    rows = []
+    for number in numbers:
+        call.context.transaction.begin_read(number)
+        pager = databases[number].pager
+        rows.append((0, -1, -1) if pager.wal is None else resolve("sqlvec.pages.checkpoint:run_checkpoint")(pager, mode))
+    return rows[:1]

@@ -82,8 +82,14 @@ def _unknown(*arguments: Any) -> None:
 
 def _listening(context: CommandContext, resolved: Resolved) -> Any:
     """A PlanContext that reports names to ``resolved`` and accepts any function."""
-    plan_context = context.plan_context()
+    plan_context = lenient_context(context)
     plan_context.on_resolve = resolved.note
+    return plan_context
+
+
+def lenient_context(context: CommandContext) -> Any:
+    """A PlanContext that accepts any function and collation."""
+    plan_context = context.plan_context()
     plan_context.authorize = None
     plan_context.collation_exists = None
     plan_context.functions = AnyFunctions(plan_context.functions)

@@ -149,6 +149,7 @@ def check_name(context: CommandContext, name: str) -> None:
 
     Where the schema hasn't been read yet, the error carries the code of a changed schema, as in SQLite."""
     if name[:7].lower() != "sqlite_" or context.settings.writable_schema or getattr(context.session, "is_nested", False):
+        context.databases.read_schema(0)
         return
     error = errors.reserved_name(name)
     database = context.databases[0]

@@ -205,12 +205,18 @@ class DatabaseSet:
                 pager.end_read()
 
     def _stat_rows(self, pager: Pager, catalog: Catalog) -> list[tuple[Any, ...]]:
+        """The rows (tbl, idx, stat, ...) of sqlite_stat1; none if it is another kind of table, and not those behind damage."""
         table = catalog.find_table("sqlite_stat1")
         decode = resolve("sqlvec.pages.record:decode")
         rows: list[tuple[Any, ...]] = []
-        if table is not None and table.root:
+        if table is None or not table.root or table.without_rowid or [column.name.lower() for column in table.columns[:3]] != ["tbl", "idx", "stat"]:
+            return rows
+        try:
             for block in pager.table_tree(table.root).blocks():
                 rows.extend(decode(payload, pager.encoding) for _, payload in block)
+        except errors.SqlError as error:
+            if error.code != errors.CORRUPT:
+                raise
         return rows
 
     def install(self, number: int, catalog: Catalog | None) -> None:

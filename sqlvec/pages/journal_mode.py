@@ -27,7 +27,7 @@ def set_journal_mode(pager: Pager, mode: str, autocommit: bool = True) -> str:
         return mode
     if mode == "wal" or pager.mode == "wal":
         if not autocommit or pager.in_write:
-            raise errors.plain(f"cannot change {'into' if mode == 'wal' else 'out of'} wal mode from within a transaction")
+            raise errors.wal_mode_in_transaction("into" if mode == "wal" else "out of")
         if mode == "wal":
             _enter(pager)
         else:

@@ -449,7 +449,7 @@ def _minus(ts: TokenStream) -> Node:
         if operand.kind == "float" and text.lstrip("0") == "9223372036854775808":
             return Literal("integer", -(1 << 63), span)
         if operand.kind == "hex_too_big" or (operand.value == -(1 << 63) and text[:2] in ("0x", "0X")):
-            return Literal("hex_too_big", "-" + text, span)
+            return Literal("hex_too_big", "-" + text.lstrip("-"), operand.span)
     ts.taller(ts.height + 1)
     return Unary("-", operand, span)
 

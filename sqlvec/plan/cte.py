@@ -86,7 +86,7 @@ def bind_reference(node: ast.TableName, definition: Definition, scope: Scope) ->
     else:
         saved = binding.ctes
         binding.ctes = definition.frame
-        frame = Frame(scope.frame)
+        frame = Frame(scope.frame, is_from=True)
         try:
             query = _bind_body(definition, scope, frame)
         finally:

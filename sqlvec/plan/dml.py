@@ -168,6 +168,7 @@ class Statement:
         _check_keys(write, None)
         node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or self._may_read(statement, table))
         self.finish_node(node, statement, statement.table)
+        _check_defaults(node)
         node.is_plain = _is_plain(node)
         is_single = rows is not None and len(rows) == 1 and not triggers and node.returning is None
         sets_rowid = targets[-1] >= 0 or (table.rowid_column >= 0 and targets[table.rowid_column] >= 0)
@@ -411,6 +412,13 @@ def _with_rowid(statement: ast.Insert, source: Table | None) -> ast.Insert:
     return ast.Insert(
         statement.with_, statement.or_action, statement.table, None, select, statement.upserts, statement.returning, statement.span
     )
+
+
+def _check_defaults(node: Insert) -> None:
+    """Raise what is wrong with the DEFAULT of a column that gets no value."""
+    for default, place in zip(node.write.defaults, node.targets, strict=False):
+        if place < 0 and isinstance(default, errors.SqlError):
+            raise default
 
 
 def _is_plain(node: Insert) -> bool:

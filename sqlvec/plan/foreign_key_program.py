@@ -39,7 +39,7 @@ def add_foreign_keys(binder: WriteBinder, write: TableWrite) -> None:
     table = write.table
     catalog = binder.context.catalogs[table.database]
     schema = binder.context.catalogs.names[table.database]
-    write.child_keys = tuple(_child_key(foreign_key, catalog, schema) for foreign_key in table.foreign_keys)
+    write.child_keys = tuple(child_key(foreign_key, catalog, schema) for foreign_key in table.foreign_keys)
     found: list[ParentKey] = []
     for child in reversed(catalog.tables()):
         if child.kind != "table":
@@ -75,7 +75,8 @@ def _is_key_assigned(key: ParentKey, table: Table, assigned: set[int]) -> bool:
     return any(table.columns[number].name.lower() in names or (not names and table.columns[number].key_position) for number in assigned if number >= 0)
 
 
-def _child_key(foreign_key: ForeignKey, catalog: Any, schema: str) -> ChildKey:
+def child_key(foreign_key: ForeignKey, catalog: Any, schema: str) -> ChildKey:
+    """How to find the parent row of ``foreign_key``; ``error`` where that cannot be done."""
     parent = catalog.find_table(foreign_key.parent)
     key = ChildKey(foreign_key, parent)
     if parent is None:

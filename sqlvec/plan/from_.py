@@ -15,6 +15,7 @@ from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 from sqlvec.plan.scope import Frame, Scope, Source
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
+from sqlvec.schema.from_ast import children_in_order
 from sqlvec.schema.objects import Table
 
 TYPE_CHECKING = False
@@ -162,6 +163,8 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
         binding.ctes, binding.schema, binding.is_derived, binding.in_trigger, binding.context.on_resolve = saved
     if view.view_columns:
         if len(view.view_columns) != len(names):
+            for result in reversed(query.results()):
+                binding.need_collation(result.collation or "BINARY")
             raise errors.view_columns(view.name, len(view.view_columns), len(names))
         names = view.view_columns
     if node.indexed_by is not None:
@@ -179,7 +182,7 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
 
 
 def _subquery(node: ast.SubqueryFrom, scope: Scope) -> Source:
-    frame = Frame(scope.frame)
+    frame = Frame(scope.frame, is_from=True)
     query = resolve("sqlvec.plan.select:bind_select")(node.select, scope.binding, scope.parent, frame)
     item = _new_item("", node.alias, scope)
     item.name = item.label = node.alias.text if node.alias is not None else f"(subquery-{query.number})"
@@ -193,6 +196,8 @@ def query_source(item: FromItem, query: Query, names: tuple[str, ...], scope: Sc
     item.columns = names
     source = Source(item.source, key, None, None, item)
     source.set_query(query, names)
+    for result in reversed(source.results):
+        scope.binding.need_collation(result.collation or "BINARY")
     item.affinities = tuple([result.affinity for result in source.results])
     return source
 
@@ -387,11 +392,34 @@ def bind_conditions(pending: list[PendingCondition], scope: Scope) -> list[Condi
         expression = entry.bound
         if expression is None:
             assert entry.node is not None
-            expression = resolve("sqlvec.plan.expressions:bind_expression")(entry.node, scope)
+            try:
+                expression = resolve("sqlvec.plan.expressions:bind_expression")(entry.node, scope)
+            except errors.SqlError as error:
+                if error.offset is not None and _is_operand_at(entry.node, error.offset):
+                    error.offset = None
+                raise
         is_outer = item.left or item.right
         for part in split_and(expression):
             found.append(Condition(part, item.source if is_outer else None, None if is_outer else item.source))
     return found
+
+
+def _is_operand_at(node: ast.Node, offset: int) -> bool:
+    """Is the place ``offset`` in an ON clause one of an operand or a function argument?  These have no place of their own in SQLite; elements of lists
+    (BETWEEN bounds, IN lists, CASE branches, row values) and what is in sub-queries do."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if node.span[0] == offset and kind in (ast.ColumnRef, ast.FunctionCall, ast.Literal, ast.Parameter):
+            return True
+        if kind in (ast.Between, ast.InList, ast.InSelect, ast.InTable):
+            stack.append(node.operand)  # type: ignore[attr-defined]
+        elif kind is ast.Case:
+            stack += [node.base] if node.base is not None else []  # type: ignore[attr-defined]
+        elif kind not in (ast.RowValue, ast.ScalarSelect, ast.Exists):
+            stack += children_in_order(node)
+    return False
 
 
 def split_and(expression: Expression) -> tuple[Expression, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.expr import bound
 from sqlvec.expr.bound import BINARY, inherit
+from sqlvec.functions.registry import ScalarFunction
 from sqlvec.parse import ast
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.scope import Scope
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.expr.bound import Expression
+    from sqlvec.plan.scope import Frame
 
 AUTH_FUNCTION = 31
 ARGUMENT_LIMIT = 127
@@ -64,6 +66,8 @@ def _look_up(node: ast.FunctionCall, scope: Scope) -> tuple[Any, errors.SqlError
         return None, errors.too_many_arguments(name)
     function = functions.lookup(name, len(node.args))
     offset = binding.offset(node)
+    if function is None and scope.restriction is not None and binding.is_derived and not functions.knows(name):
+        function = _unknown(name, None if scope.restriction == "CHECK constraints" else node.span[0])
     if node.star and (function is None or (fold(name) != "count")):
         return None, errors.wrong_argument_count(name, offset) if functions.knows(name) else errors.no_such_function(name, offset)
     if function is None:
@@ -73,6 +77,17 @@ def _look_up(node: ast.FunctionCall, scope: Scope) -> tuple[Any, errors.SqlError
         if verdict == 1:
             return None, errors.function_not_authorized(function.name)
     return function, None
+
+
+def _unknown(name: str, offset: int | None) -> ScalarFunction:
+    """A function that a stored declaration calls and that is not there: an error where it is needed."""
+    def call(*arguments: Any) -> None:
+        error = errors.unknown_function(name)
+        error.offset = offset
+        error.phase = "prepare"
+        raise error
+
+    return ScalarFunction(name, 0, -1, call, may_raise=True, builtin=False)
 
 
 def _restrictions(function: Any, node: ast.FunctionCall, scope: Scope) -> errors.SqlError | None:
@@ -162,21 +177,34 @@ def _aggregate(node: ast.FunctionCall, function: Any, scope: Scope) -> Expressio
     call = bound.AggregateCall(function, arguments, node.distinct, condition, using, node.star or not arguments)
     owner = _owner(arguments, condition, scope)
     if owner is scope and not scope.allow_aggregates:
-        if scope.clause == "WHERE" and scope.aggregates:
-            raise errors.misuse_of_aggregate(node.name.text, scope.binding.offset(node))
-        raise errors.misuse_of_function("aggregate", node.name.text, scope.binding.offset(node))
+        if scope.clause != "WHERE" or not (scope.aggregates or scope.is_grouped):
+            raise errors.misuse_of_function("aggregate", node.name.text, scope.binding.offset(node))
+        scope.misused = scope.misused or node
+        return inherit(call, *arguments)  # type: ignore[no-any-return]
     if owner is not scope:
-        if not owner.allow_aggregates:
+        if not owner.allow_aggregates or _leaves_from(scope, owner):
             raise errors.misuse_of_aggregate(node.name.text, scope.binding.offset(node))
         at: Scope | None = scope
         while at is not None and at is not owner:
             at.has_inner_aggregates = True
             at = at.parent
         owner.has_inner_aggregates = True
+        if not owner.in_window and owner.clause in ("result", "ORDER BY"):
+            owner.misused_under_windows = owner.misused_under_windows or node
     call.owner = id(owner)
     scope.binding.written[id(call)] = node
     owner.aggregates.append((owner.clause, call))
     return inherit(call, *arguments)  # type: ignore[no-any-return]
+
+
+def _leaves_from(scope: Scope, owner: Scope) -> bool:
+    """Is there a sub-query of FROM between the two?  It is computed before the rows of the outer query are grouped."""
+    frame: Frame | None = scope.frame
+    while frame is not None and frame is not owner.frame:
+        if frame.is_from:
+            return True
+        frame = frame.parent
+    return False
 
 
 def _owner(arguments: tuple[Expression, ...], condition: Expression | None, scope: Scope) -> Scope:

@@ -104,7 +104,7 @@ class TableWrite:
         self.generated: tuple[tuple[int, Expression], ...] = ()
         self.not_null: tuple[tuple[int, str], ...] = ()
         self.checks: tuple[tuple[Expression, str], ...] = ()
-        self.defaults: tuple[Expression | None, ...] = ()
+        self.defaults: tuple[Any, ...] = ()                 # Expression, None, or the SqlError that using the default raises
         self.child_keys: tuple[ChildKey, ...] = ()
         self.parent_keys: tuple[ParentKey, ...] = ()
         self.delete_programs: TriggerSet | None = None      # for REPLACE with recursive triggers

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr.bound import Column, Expression
+from sqlvec.parse import ast
+from sqlvec.parse.walk import descendants
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.scope import Binding, Scope
 
@@ -41,9 +43,24 @@ def row_scope(binding: Binding, table: Table, source: int, restriction: str | No
 
 
 def bind_default(table: Table, number: int, binding: Binding) -> Expression | None:
-    """The DEFAULT of a column, None when it has none."""
+    """The DEFAULT of a column, None when it has none.  Error: "unknown function: NAME()" for all but known scalar functions."""
     default = table.columns[number].default
-    return None if default is None else bind_expression(default, Scope(binding))
+    if default is None:
+        return None
+    for node in descendants(default):
+        if type(node) is ast.FunctionCall:
+            function = binding.context.functions.lookup(node.name.text, len(node.args))
+            if function is None or function.is_aggregate or function.is_window:
+                raise errors.unknown_function(node.name.text)
+    return bind_expression(default, Scope(binding))
+
+
+def default_or_error(table: Table, number: int, binding: Binding) -> Expression | errors.SqlError | None:
+    """The DEFAULT of a column, or what is wrong with it: a matter of the statements that use it."""
+    try:
+        return bind_default(table, number, binding)
+    except errors.SqlError as error:
+        return error
 
 
 def bind_checks(table: Table, source: int, binding: Binding) -> tuple[tuple[Expression, str], ...]:
@@ -89,9 +106,8 @@ def bind_index_condition(index: Index, source: int, binding: Binding) -> Express
 
 def check_table(table: Table, context: Any) -> None:
     """Bind everything that a new table declares, for the errors."""
+    context.collation_exists = None             # missing ones matter only where values are compared
     binding = Binding(context)
-    for number in range(len(table.columns)):
-        bind_default(table, number, binding)
     _generated(table, 0, binding)
     bind_checks(table, 0, binding)
 

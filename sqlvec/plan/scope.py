@@ -162,10 +162,11 @@ class Source:
 class Frame:
     """One nested query: collects the columns of enclosing queries that it reads."""
 
-    __slots__ = ("outer", "parent")
+    __slots__ = ("is_from", "outer", "parent")
 
-    def __init__(self, parent: Frame | None) -> None:
+    def __init__(self, parent: Frame | None, is_from: bool = False) -> None:
         self.parent = parent
+        self.is_from = is_from          # a sub-query of FROM
         self.outer: dict[tuple[int, int], Column] = {}
 
 
@@ -191,6 +192,10 @@ class Scope:
         self.windows: list[WindowCall] = []
         self.window_definitions: dict[str, Any] = {}
         self.has_inner_aggregates = False
+        self.is_grouped = False                                 # the core has GROUP BY
+        self.in_window = False                                  # inside a call of a window function
+        self.misused: ast.FunctionCall | None = None            # an aggregate that other errors win over
+        self.misused_under_windows: ast.FunctionCall | None = None      # the same, if the core has window functions
 
     def add_table(self, table: Table, source: int, name: str | None = None, qualified_only: bool = False) -> Source:
         """Make a row of ``table`` visible: by its name, or by ``name`` (new, old, excluded)."""
@@ -350,7 +355,7 @@ def _alias(node: ast.ColumnRef, key: str, at: Scope, scope: Scope) -> Expression
         kind = contains(expression)
         if "aggregate" in kind and not scope.allow_aggregates:
             raise errors.misuse_of_aliased_aggregate(alias) if at is not scope or scope.clause != "WHERE" else errors.misuse_of_aggregate(
-                _aggregate_name(expression, scope.binding), scope.binding.offset(node))
+                *_aggregate_written(expression, scope.binding))
         if "window" in kind and not (scope.allow_windows and at is scope):
             raise errors.misuse_of_aliased_window(alias)
         if isinstance(expression, Row):
@@ -372,12 +377,14 @@ def _note_outer(expression: Expression, scope: Scope, at: Scope) -> None:
                 frame = frame.parent
 
 
-def _aggregate_name(expression: Expression, binding: Binding) -> str:
+def _aggregate_written(expression: Expression, binding: Binding) -> tuple[str, int | None]:
+    """Name and place of the first aggregate call in an expression."""
     for node in expression.walk():
         if type(node).__name__ == "AggregateCall":
             written = binding.written.get(id(node))
-            return "" if written is None else written.name.text
-    return ""
+            if written is not None:
+                return written.name.text, binding.offset(written)
+    return "", None
 
 
 def contains(expression: Expression) -> set[str]:

@@ -63,6 +63,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     scope = Scope(binding, parent, frame)
     block = Block(binding.number(core))
     block.distinct = core.distinct
+    scope.is_grouped = bool(core.group_by)
     if binding.context.authorize is not None:
         if binding.authorize(AUTH_SELECT, None, None, None) == 1:
             raise errors.authorization_denied()
@@ -281,10 +282,19 @@ def _bind_group_by(terms: list[ast.Node], block: Block, scope: Scope) -> tuple[E
             expression = bound.Collate(expression, collation)
         found.append(expression)
     for expression in found:
-        if "aggregate" in contains(expression):
+        kind = contains(expression)
+        if "aggregate" in kind:
             raise errors.aggregate_in_group_by()
+        if "window" in kind:
+            raise _window_in_group_by(expression, scope.binding)
         scope.binding.need_collation(expression.collation or BINARY)
     return tuple(found)
+
+
+def _window_in_group_by(expression: Expression, binding: Binding) -> Exception:
+    call = next(node for node in expression.walk() if type(node) is bound.WindowCall)
+    written = binding.written[id(call)]
+    return errors.misuse_of_function("window", written.name.text, binding.offset(written))
 
 
 # --- aggregates and windows ------------------------------------------------------------------------------------------------------------------
@@ -292,6 +302,9 @@ def _bind_group_by(terms: list[ast.Node], block: Block, scope: Scope) -> tuple[E
 
 def finish_functions(block: Block, scope: Scope) -> None:
     """Note the aggregates and window functions that the scope collected."""
+    misused = scope.misused or (scope.misused_under_windows if scope.windows else None)
+    if misused is not None:
+        raise errors.misuse_of_aggregate(misused.name.text, scope.binding.offset(misused))
     _finish_aggregates(block, scope)
     block.windows = _distinct_windows(scope)
 
@@ -311,7 +324,7 @@ def _finish_aggregates(block: Block, scope: Scope) -> None:
             block.order_by = ()             # one row needs no order: the terms are never computed
         elif scope.aggregates:
             written = scope.binding.written[id(scope.aggregates[0][1])]
-            raise errors.misuse_of_aggregate(written.name.text, scope.binding.offset(written))
+            raise errors.misuse_of_aggregate(written.name.text, None if scope.windows else scope.binding.offset(written))
         return
     seen = set()
     for wanted in ("result", "ORDER BY", "HAVING", "GROUP BY"):

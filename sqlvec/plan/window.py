@@ -43,6 +43,7 @@ def bind_window_call(node: ast.FunctionCall, function: Any, scope: Scope) -> Exp
         raise errors.filter_on_window()
     saved = scope.allow_windows
     scope.allow_windows = False
+    scope.in_window = True
     try:
         assert node.over is not None
         window = _window(node.over, function, scope)
@@ -50,11 +51,13 @@ def bind_window_call(node: ast.FunctionCall, function: Any, scope: Scope) -> Exp
         condition = bind_expression(node.filter, scope) if node.filter is not None else None
     finally:
         scope.allow_windows = saved
+        scope.in_window = False
     using = BINARY
     if arguments and function.uses_collation:
         using = scope.binding.need_collation(arguments[0].collation or BINARY)
     call = bound.WindowCall(function, arguments, window, condition, using, node.star or (function.is_aggregate and not arguments))
     scope.windows.append(call)
+    scope.binding.written[id(call)] = node
     return inherit(call, *arguments)  # type: ignore[no-any-return]
 
 

@@ -68,7 +68,7 @@ class WriteBinder:
     def _fill(self, write: TableWrite) -> None:
         table, source = write.table, write.source
         binding = self.derived_binding()
-        write.defaults = tuple(schema_expr.bind_default(table, number, binding) for number in range(len(table.columns)))
+        write.defaults = tuple(schema_expr.default_or_error(table, number, binding) for number in range(len(table.columns)))
         write.generated = schema_expr.bind_generated(table, source, binding) if any(
             column.generated is not None for column in table.columns
         ) else ()

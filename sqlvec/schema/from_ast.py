@@ -54,8 +54,8 @@ def ascii_lower(text: str) -> str:
 class _TableBuilder:
     """The state of one CREATE TABLE while its constraints are read in order."""
 
-    def __init__(self, statement: ast.CreateTable, database: int) -> None:
-        self.name = statement.name.text
+    def __init__(self, name: str, database: int) -> None:
+        self.name = name
         self.database = database
         self.columns: list[Column] = []
         self.numbers: dict[str, int] = {}
@@ -121,7 +121,7 @@ class _TableBuilder:
         column.default_text = constraint.text
 
     def _generated(self, column: Column, constraint: ast.Generated) -> None:
-        if column.default is not None or constraint.storage not in (None, "VIRTUAL", "STORED"):
+        if column.default is not None or column.generated is not None or constraint.storage not in (None, "VIRTUAL", "STORED"):
             raise errors.error_in_generated_column(column.name)
         if column.key_position:
             raise errors.generated_in_primary_key()
@@ -195,7 +195,7 @@ def table_from_ast(statement: ast.CreateTable, database: int, root: int = 0, sql
                    autoindex_root: Callable[[str], int] | None = None) -> Table:
     """The table that CREATE TABLE (not ... AS SELECT) declares.  ``autoindex_root(name)`` gives the root page of an automatic index; without it roots
     are 0 and the caller sets ``index.root`` of each index of ``table.indexes`` that isn't the table tree."""
-    builder = _TableBuilder(statement, database)
+    builder = _TableBuilder(statement.name.text, database)
     for definition in statement.columns:
         builder.add_column(definition)
     for constraint in statement.constraints:
@@ -491,6 +491,11 @@ def _collect(value: object, found: list[ast.Node]) -> None:
             _collect(item, found)
 
 
+def check_column(definition: ast.ColumnDef, table: Table) -> None:
+    """Raise what is wrong with the declaration of a column that is to be added to ``table``."""
+    _TableBuilder(table.name, table.database).add_column(definition)
+
+
 def is_constant_expression(expression: ast.Node) -> bool:
     """May this be a DEFAULT: literals, functions, operators, but no column, parameter or sub-query."""
     stack: list[Any] = [expression]
@@ -498,11 +503,9 @@ def is_constant_expression(expression: ast.Node) -> bool:
         node = stack.pop()
         kind = type(node).__name__
         if kind == "ColumnRef":
-            name = node.column
-            is_boolean = not name.quoted and ascii_lower(name.text) in ("true", "false")
-            if node.table is not None or not (is_boolean or name.quoted == '"'):
+            if node.table is not None or node.column.quoted or ascii_lower(node.column.text) not in ("true", "false"):
                 return False
-        elif kind in ("Parameter", "ScalarSelect", "Exists", "InSelect", "InTable", "Select", "Raise"):
+        elif kind in ("Parameter", "ScalarSelect", "Exists", "InSelect", "InTable", "Select") or (kind == "FunctionCall" and node.over is not None):
             return False
         elif kind != "Name":
             stack.extend(children_in_order(node))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PLANNED = ("Select", "Insert", "Update", "Delete")
 RETRIES = 50
+NAMED_FIRST = ("CreateTable", "CreateView", "CreateVirtualTable")    # SQLite judges the name before it reads a schema
 COMPILED = ("Create", "Drop", "Alter", "Analyze", "Reindex", "Pragma")     # commands whose errors SQLite finds while preparing
 WRITES, SCHEMA = 1, 2              # flags of commands/table.py
 ROLLS_BACK = (errors.IOERR, errors.FULL, errors.NOMEM, errors.INTERRUPT)
@@ -369,7 +370,7 @@ class Statement:
         context.statement = self
         if self.entry[1] & SCHEMA:
             session.databases.forget_stale()
-        if type(self.tree).__name__.startswith(COMPILED[:-1]):
+        if type(self.tree).__name__.startswith(COMPILED[:-1]) and type(self.tree).__name__ not in NAMED_FIRST:
             session.databases.read_schema(0)
         if self.entry[1] & WRITES:
             if session.settings.query_only:

@@ -50,6 +50,8 @@ class RowConstraints:
         expression = self.write.defaults[number]
         if expression is None:
             return None
+        if isinstance(expression, errors.SqlError):
+            raise expression
         value = compile_expressions((expression,), (), self.context)(())[0]
         return AFFINITY_FUNCTIONS[self.table.columns[number].affinity](value)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Any
 
+    from sqlvec.exec.context import RunContext
     from sqlvec.exec.dml.table_writer import TableWriter
     from sqlvec.exec.dml.write_state import WriteState
     from sqlvec.plan.physical_dml import ChildKey, ParentKey
@@ -47,17 +48,27 @@ def parent_exists(writer: TableWriter, key: ChildKey, image: Image, is_new: bool
     parent = key.parent
     if parent is None:
         return False
-    values = [AFFINITY_FUNCTIONS[affinity](image[column]) for column, affinity in zip(key.columns, key.affinities, strict=True)]
+    values = key_values(key, image)
     if is_new and parent is writer.table and all(
         value == image[column] for value, column in zip(values, key.parent_columns, strict=True)
     ):
         return True
-    context = writer.context
+    return is_stored(writer.context, key, values)
+
+
+def key_values(key: ChildKey, image: Image) -> list[Any]:
+    """The key of a child row as its parent would store it."""
+    return [AFFINITY_FUNCTIONS[affinity](image[column]) for column, affinity in zip(key.columns, key.affinities, strict=True)]
+
+
+def is_stored(context: RunContext, key: ChildKey, values: list[Any]) -> bool:
+    """Has the parent table a row with the key ``values`` (of :func:`key_values`)?"""
     if key.parent_index is None:
+        assert key.parent is not None
         rowid = values[0]
-        if type(rowid) is float and rowid == int(rowid):
+        if type(rowid) is float and rowid.is_integer():
             rowid = int(rowid)
-        return type(rowid) is int and bool(context.table_tree(parent).contains(rowid))
+        return type(rowid) is int and bool(context.table_tree(key.parent).contains(rowid))
     prefix = tuple([values[position] for position in key.order])
     return context.index_tree(key.parent_index).contains_prefix(prefix) is not None
 

@@ -4,6 +4,7 @@ Schema expressions are bound once per table object, against source 0, and moved 
 """
 from __future__ import annotations
 
+from sqlvec import errors
 from sqlvec.expr.compile import compile_value
 from sqlvec.resolve import resolve
 from sqlvec.values.numeric_text import number_of_text
@@ -38,8 +39,8 @@ def default_value(context: RunContext, table: Table, number: int) -> Any:
     literal = number_text(column.default_text or "")
     if literal is not None:
         return literal_default(literal, column.affinity)
-    expression = resolve("sqlvec.plan.schema_expr:bind_default")(table, number, binding(context))
-    if expression is None:
+    expression = resolve("sqlvec.plan.schema_expr:default_or_error")(table, number, binding(context))
+    if expression is None or isinstance(expression, errors.SqlError):
         return None
     return apply_affinity(compile_value(expression, (), context)(()), column.affinity)
 
