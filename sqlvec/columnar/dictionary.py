@@ -6,8 +6,9 @@ class and word are: the form that :class:`KeyTable` takes.
 * NULL is class 0.  Integers are class 1 with themselves as word, other reals class 2 with their bits; ``-0.0`` is ``0.0``.
 * An integer and a real that are equal must meet: a column remembers whether it began with integers (then integral reals become
   integers) or with reals (then integers that a double holds exactly become doubles).
-* Text of up to 7 bytes is its own word.  Longer text is interned: the word is a number from a table of hashes, and every row is
-  verified against the bytes kept, so that a collision of hashes is noticed (:class:`HashCollision`), never believed.
+* Text of up to 7 bytes is its own word.  Longer text is interned.  Up to 15 bytes are two words, which a table numbers exactly; beyond that the
+  number comes from a table of hashes, and every row is verified against the bytes kept, so that a collision of hashes is noticed
+  (:class:`HashCollision`), never believed.
 * ``exact`` keys keep 1 and 1.0 apart, as evaluation of a function needs it.
 
 :class:`KeySet` joins several columns: key ids for GROUP BY, DISTINCT, set operations and joins.  As long as every column keeps the class
@@ -20,7 +21,7 @@ from __future__ import annotations
 from sqlvec.columnar.kernels.text import equal_bytes, folded, hash_bytes, short_words
 from sqlvec.columnar.key_table import KeyTable
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import EMPTY_HEAP, INTEGER, NULL, REAL, TEXT, ColumnVector, TextArena
+from sqlvec.columnar.vector import EMPTY_HEAP, INTEGER, NULL, REAL, TEXT, ColumnVector, TextArena, load_word_pairs, tail_mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LONG = np.uint64(0xFF << 56)
+_MEDIUM = np.uint64(0xFE << 56)
 _TWO_63 = 9223372036854775808.0
 
 
@@ -38,13 +40,14 @@ class HashCollision(Exception):
 class ColumnKeys:
     """Encodes the values of one column, batch after batch; see the module text."""
 
-    __slots__ = ("_texts", "collation", "exact", "form")
+    __slots__ = ("_pairs", "_texts", "collation", "exact", "form")
 
     def __init__(self, collation: str = "BINARY", exact: bool = False) -> None:
         self.collation = collation.upper()
         self.exact = exact
         self.form = NULL                          # INTEGER or REAL once a number was seen
         self._texts: _LongTexts | None = None
+        self._pairs: KeyTable | None = None       # of 8 to 15 bytes
 
     def encode(self, vector: ColumnVector, adding: bool = True) -> tuple[Any, Any]:
         """(class, word) of each value; words have one element for a constant."""
@@ -110,20 +113,43 @@ class ColumnKeys:
         return np.where(integral, np.uint8(1), np.uint8(2)), np.where(integral, whole.view(np.uint64), doubles.view(np.uint64))
 
     def _long_words(self, vector: ColumnVector, adding: bool) -> Any:
-        if self._texts is None:
-            self._texts = _LongTexts()
-        if type(vector.length) is int:
-            return self._texts.words(vector, adding)
-        rows = np.flatnonzero(vector.length > 7)
-        if len(rows) == len(vector.bits):
-            return self._texts.words(vector, adding)
-        words = short_words(ColumnVector(len(vector.bits), TEXT, vector.bits, np.minimum(vector.length, 7), vector.heap))
-        words[rows] = self._texts.words(vector.take(rows), adding)
+        """Words where some texts have 8 and more bytes."""
+        lengths = vector.length
+        if type(lengths) is int:
+            return self._interned(vector, lengths > 15, adding)
+        shortest, longest = int(lengths.min()), int(lengths.max())
+        if shortest > 7 and (shortest > 15 or longest < 16):
+            return self._interned(vector, shortest > 15, adding)
+        words = np.empty(len(vector.bits), np.uint64)
+        rows = np.flatnonzero(lengths < 8)
+        if len(rows):
+            words[rows] = short_words(vector.take(rows))
+        for is_long, mask in ((False, (lengths > 7) & (lengths < 16)), (True, lengths > 15)):
+            rows = np.flatnonzero(mask)
+            if len(rows):
+                words[rows] = self._interned(vector.take(rows), is_long, adding)
         return words
+
+    def _interned(self, vector: ColumnVector, is_long: bool, adding: bool) -> Any:
+        """Words of texts that all have 8 to 15 bytes, or all 16 and more."""
+        if is_long:
+            if self._texts is None:
+                self._texts = _LongTexts()
+            return self._texts.words(vector, adding)
+        if self._pairs is None:
+            self._pairs = KeyTable(2)
+        first, second = load_word_pairs(vector.heap, vector.bits)
+        lengths = vector.length
+        if type(lengths) is int:
+            pair = [first, (second & tail_mask(lengths - 8)) | np.uint64(lengths << 56)]
+        else:
+            pair = [first, (second & tail_mask(lengths - 8)) | (lengths.view(np.uint64) << np.uint64(56))]
+        ids = self._pairs.add(pair) if adding else self._pairs.find(pair)
+        return ids.view(np.uint64) | _MEDIUM
 
 
 class _LongTexts:
-    """Interned texts of 8 and more bytes: hash -> number, verified by bytes."""
+    """Interned texts of 16 and more bytes: hash -> number, verified by bytes."""
 
     __slots__ = ("table", "texts")
 

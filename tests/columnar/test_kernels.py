@@ -18,7 +18,8 @@ from sqlvec.values.compare import Collations  # noqa: E402
 from sqlvec.values.compare import compare as row_compare  # noqa: E402
 
 VALUES = (None, 0, 1, -1, 5, 2**53, 2**53 + 1, -2**53 - 1, 2**63 - 1, -2**63, 0.0, -0.0, 1.0, 0.5, 9007199254740992.0, 9.3e18, -9.3e18, float("inf"),
-          "", "a", "A", "ab", "abc ", "abc", "abcdefgh", "abcdefgh\0", "abcdefghi", "ABCDEFGHI", "é", "z" * 40, b"", b"a", b"abcdefghijk", b"\xff")
+          "", "a", "A", "ab", "abc ", "abc", "abcdefgh", "abcdefgh\0", "abcdefghi", "ABCDEFGHI", "abcdefghi\0", "abcdefghijklmno",
+          "abcdefghijklmnop", "abcdefghijklmnopqrst", "é", "z" * 40, b"", b"a", b"abcdefghijk", b"\xff")
 COLLATIONS = ("BINARY", "NOCASE", "RTRIM")
 
 
@@ -141,6 +142,27 @@ def test_extremes_keep_the_earliest(is_min, collation):
             if (sign < 0) if is_min else (sign > 0):
                 held[number] = one
     assert repr([held.get(number) for number in range(9)]) == repr(state.result(9).values())
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("is_min", [False, True])
+@pytest.mark.parametrize("kind", [int, float, str, bytes])
+def test_extremes_of_one_class(is_min, kind, groups):
+    """One class a batch, several batches: rows that don't beat what is held are left out early."""
+    rng = random.Random(groups)
+    state = Extreme(is_min, "BINARY")
+    held = {}
+    pool = [value for value in VALUES if type(value) is kind]
+    for base in range(0, 900, 300):
+        values = [rng.choice((None, *pool)) for _ in range(300)]
+        ids = [rng.randrange(groups) for _ in values]
+        state.step(np.array(ids, np.int64), from_values(values), groups, np.arange(base, base + 300))
+        for row, (number, one) in enumerate(zip(ids, values, strict=True), base):
+            best = held.get(number)
+            if one is not None and (best is None or (row_compare(one, best[0]) < 0 if is_min else row_compare(one, best[0]) > 0)):
+                held[number] = (one, row)
+    assert repr([held[number][0] for number in range(groups)]) == repr(state.result(groups).values())
+    assert [held[number][1] for number in range(groups)] == state.rows.tolist()
 
 
 def test_vectors_round_trip():

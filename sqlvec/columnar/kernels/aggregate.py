@@ -14,8 +14,9 @@ Exactness, which is the point of this module:
 from __future__ import annotations
 
 from sqlvec.columnar.kernels.compare import compare
+from sqlvec.columnar.kernels.text import prefix_words, words_at
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector, concatenate, integers, merge, nulls, reals
+from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector, concatenate, constant, integers, merge, nulls, reals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -242,7 +243,14 @@ class Extreme:
             ids, vector = ids.take(keep), vector.take(keep)
             if row_numbers is not None:
                 row_numbers = row_numbers.take(keep)
-        best_ids, best_rows = self._best_of_batch(ids, vector)
+        keep = self._contenders(ids, vector, groups)
+        if keep is not None:
+            if not len(keep):
+                return
+            ids, vector = ids.take(keep), vector.take(keep)
+            if row_numbers is not None:
+                row_numbers = row_numbers.take(keep)
+        best_ids, best_rows = self._best_of_batch(ids, vector.settled())
         assert self.values is not None
         candidates = vector.take(best_rows).settled()
         better = self._better(candidates, self.values.take(best_ids))
@@ -256,12 +264,34 @@ class Extreme:
         self.values = merge(groups, [(where, candidates.take(chosen).detached()), (others, self.values.take(others))]).detached()
         self.rows[where] = best_rows.take(chosen) if row_numbers is None else row_numbers.take(best_rows.take(chosen))
 
+    def _contenders(self, ids: Any, vector: ColumnVector, groups: int) -> Any:
+        """The rows that beat what their group holds (groups without a value: all rows), or None for all rows.
+
+        Once some batches have been seen nearly no row does, and what follows looks at those few only."""
+        values = self.values
+        assert values is not None
+        if values.null_mask() is True or len(ids) < _FEW:
+            return None
+        if groups == 1:
+            held = ColumnVector(len(ids), values.tags, values.bits, values.length, values.heap, True)
+            held = held if type(held.tags) is int else constant(values.value(0), len(ids))
+        else:
+            held = values.take(ids)
+            if type(values.tags) is int and values.tags >= TEXT:
+                held.prefix = prefix_words(values).take(ids)
+        rows = np.flatnonzero(self._better(vector, held))
+        return rows if len(rows) < len(ids) else None
+
     def _better(self, candidates: ColumnVector, held: ColumnVector) -> Any:
         true, unknown = compare(self.operator, candidates, held, self.collation)
         return true if unknown is None else true | unknown
 
     def _best_of_batch(self, ids: Any, vector: ColumnVector) -> tuple[Any, Any]:
         """(group ids, row of the extreme of each): a knock-out of neighbours, exact for every class."""
+        if len(self.rows) == 1:
+            rows = self._best_of_all(vector)
+            if rows is not None:
+                return ids[:len(rows)], rows
         order = np.argsort(ids, kind="stable")
         sorted_ids = ids.take(order)
         if type(vector.tags) is int and vector.tags < TEXT:
@@ -284,6 +314,30 @@ class Extreme:
             first[pairs[wins]] = second[wins]
             rows = first
             sorted_ids = sorted_ids.take(left)
+
+    def _best_of_all(self, vector: ColumnVector) -> Any:
+        """The row of the extreme of one group (as an array of one, empty without rows), or None where classes are mixed."""
+        if type(vector.tags) is not int or (vector.tags == TEXT and self.collation != "BINARY"):
+            return None
+        rows = np.arange(min(1, vector.count), dtype=np.int64)
+        if vector.count < 2:
+            return rows
+        is_min = self.operator == "<"
+        if vector.tags < TEXT:
+            values = vector.reals if vector.tags == REAL else vector.bits
+            rows[0] = values.argmin() if is_min else values.argmax()
+            return rows
+        words = prefix_words(vector)
+        rows = np.flatnonzero(words == (words.min() if is_min else words.max()))
+        lengths = vector.length_array()
+        longest = int(lengths.max())
+        number = 1
+        while len(rows) > 1 and 8 * number < longest:
+            words = words_at(vector, number, rows)
+            rows = rows[words == (words.min() if is_min else words.max())]
+            number += 1
+        lengths = lengths.take(rows)                 # equal as far as bytes go: the shorter one is less
+        return rows[lengths == (lengths.min() if is_min else lengths.max())][:1]
 
     def _best_numbers(self, order: Any, sorted_ids: Any, vector: ColumnVector) -> tuple[Any, Any]:
         values = (vector.reals if vector.tags == REAL else vector.bits).take(order)
