@@ -7,8 +7,8 @@ the shorter one are ordered by length, so embedded NUL bytes need no special car
 from __future__ import annotations
 
 from sqlvec.columnar.key_table import multiplier
-from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import ColumnVector, load_words, pack_text, tail_mask
+from sqlvec.columnar.numeric import distinct, np
+from sqlvec.columnar.vector import ColumnVector, load_word_pairs, load_words, pack_text, tail_mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,29 +158,51 @@ def lower_words(words: Any) -> Any:
     return words | (is_upper >> np.uint64(2))
 
 
-def odd_texts(vector: ColumnVector) -> Any:
-    """Mask of the texts that aren't plain: a byte of 128 and more, or a zero byte; in the others characters are bytes."""
-    n = len(vector.bits)
-    lengths = _length_array(vector)
-    odd = np.zeros(n, bool)
-    longest = int(lengths.max()) if n else 0
+_TAIL_ONES = np.array([0x0101010101010101 & ~((1 << (8 * k)) - 1) for k in range(9)], np.uint64)
+
+
+def odd_rows(vector: ColumnVector) -> Any:
+    """The rows whose text isn't plain: a byte of 128 and more, or a zero byte; in the others characters are bytes.
+
+    One look-up gives 16 bytes of every row, and nearly always one reduction says that no row is odd."""
+    length = vector.length
+    longest = _longest(vector)
+    is_one = type(length) is int
+    found = []
     rows: Any = None
-    for start in range(0, longest, 8):
-        if rows is None and (start == 0 or int(lengths.min()) > start):
-            left, places = lengths - start, vector.bits + start
+    for start in range(0, longest, 16):
+        places = vector.bits if not start else vector.bits + start if is_one else None
+        left = length - start
+        if places is None:
+            rows = np.flatnonzero(length > start)
+            places, left = vector.bits.take(rows) + start, left.take(rows)
+        if longest - start > 8:
+            first, second = load_word_pairs(vector.heap, places)
+            marks = _odd_bytes(first, left)
+            marks |= _odd_bytes(second, left - 8)
         else:
-            rows = np.flatnonzero(lengths > start) if rows is None else rows[lengths.take(rows) > start]
-            left, places = lengths.take(rows) - start, vector.bits.take(rows) + start
-        words = load_words(vector.heap, places)
-        if int(left.min()) < 8:
-            words |= _ONES & ~tail_mask(np.minimum(left, 8))        # what lies behind the end counts as ones
-            words &= tail_mask(np.minimum(left, 8)) | _ONES
-        strange = ((words | ((words - _ONES) & ~words)) & _HIGH) != 0
-        if rows is None:
-            odd |= strange
-        else:
-            odd[rows] |= strange
-    return odd
+            marks = _odd_bytes(load_words(vector.heap, places), left)
+        if np.bitwise_or.reduce(marks) & _HIGH:
+            here = np.flatnonzero(marks & _HIGH)
+            found.append(here if rows is None else rows.take(here))
+    if not found:
+        return np.zeros(0, np.int64)
+    return found[0] if len(found) == 1 else distinct(np.concatenate(found))
+
+
+def _odd_bytes(words: Any, left: Any) -> Any:
+    """Words whose top bits are set for odd bytes among the first ``left`` of 8; what lies behind counts as ones."""
+    if type(left) is int:
+        if left < 8:
+            words = (words & tail_mask(max(left, 0))) | _TAIL_ONES[max(left, 0)]
+    elif len(left) and int(left.min()) < 8:
+        left = np.clip(left, 0, 8)
+        words = words & tail_mask(left)
+        words |= _TAIL_ONES.take(left)
+    marks = words - _ONES
+    marks &= ~words
+    marks |= words
+    return marks
 
 
 # --- searching -----------------------------------------------------------------------------------------------------------------------
@@ -192,20 +214,58 @@ def places_of(heap: Any, low: int, high: int, piece: bytes) -> Any:
     room = len(window) - len(piece) + 1
     if room <= 0:
         return np.zeros(0, np.int64)
-    hits: Any = None
-    found: Any = None
-    for position, byte in enumerate(piece):
-        is_letter = 97 <= byte <= 122
-        if found is not None:
-            here = window.take(found + position)
-            found = found[((here | 32) if is_letter else here) == byte]
-            continue
-        here = window[position:position + room]
-        same = ((here | 32) if is_letter else here) == byte
-        hits = same if hits is None else np.logical_and(hits, same, out=hits)
-        if position == 1 or len(piece) == 1:
-            found = np.flatnonzero(hits)
+    hits = _hits(window[:room], piece[0])
+    if len(piece) > 1:
+        hits = np.logical_and(hits, _hits(window[1:1 + room], piece[1]), out=hits)
+    found = _sparse_nonzero(hits)
+    for position, byte in enumerate(piece[2:], 2):
+        here = window.take(found + position)
+        found = found[((here | 32) if 97 <= byte <= 122 else here) == byte]
     return found + low
+
+
+def _hits(window: Any, byte: int) -> Any:
+    return ((window | 32) if 97 <= byte <= 122 else window) == byte
+
+
+def _sparse_nonzero(mask: Any) -> Any:
+    """As ``np.flatnonzero`` of a boolean array that is nearly all false: eight at a time."""
+    whole = len(mask) & ~7
+    words = np.flatnonzero(mask[:whole].view(np.uint64))
+    found = np.flatnonzero(mask[:whole].reshape(-1, 8).take(words, 0))
+    found = (words.take(found >> 3) << 3) + (found & 7)
+    if whole < len(mask):
+        found = np.concatenate([found, np.flatnonzero(mask[whole:]) + whole])
+    return found
+
+
+def begin_with(vector: ColumnVector, piece: bytes, ignores_case: bool) -> Any:
+    """Mask of the texts that begin with ``piece`` (ASCII; lower case where case of ASCII letters is ignored)."""
+    length = vector.length
+    mask: Any = None
+    if type(length) is not int:
+        mask = length >= len(piece)
+    elif length < len(piece):
+        return np.zeros(len(vector.bits), bool)
+    for start in range(0, len(piece), 8):
+        part = piece[start:start + 8]
+        fold = bytes(32 if ignores_case and 97 <= byte <= 122 else 0 for byte in part)
+        wanted, folding, kept = (np.uint64(int.from_bytes(one, "little")) for one in (part, fold, b"\xff" * len(part)))
+        if start:
+            rows = np.flatnonzero(mask)
+            words = load_words(vector.heap, vector.bits.take(rows) + start)
+        else:
+            words = load_words(vector.heap, vector.bits)
+        if len(part) < 8:
+            words &= kept
+        if folding:
+            words |= folding
+        if start:
+            mask[rows] = words == wanted
+        else:
+            same = words == wanted
+            mask = same if mask is None else np.logical_and(mask, same, out=mask)
+    return mask
 
 
 # --- hashing -------------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from sqlvec.columnar.dictionary import KeySet, Lift
 from sqlvec.columnar.kernels import arithmetic, logic
 from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.kernels.substring import substring
-from sqlvec.columnar.kernels.text import odd_texts
+from sqlvec.columnar.kernels.text import odd_rows
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.vector import (
     INTEGER,
@@ -420,26 +420,21 @@ def _length(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> Colum
         return evaluator.by_rows(node, batch)
     if type(tags) is int and tags == NULL:
         return nulls(batch.count)
-    out = np.zeros(batch.count, np.int64)
-    out_tags = np.full(batch.count, INTEGER, np.uint8)
-    rest = np.zeros(batch.count, bool)
+    lengths = argument.length_array()
     if type(tags) is int:
-        out[:] = argument.length_array()
-        if tags == TEXT:
-            rest = odd_texts(argument)
+        vector = ColumnVector(batch.count, INTEGER, lengths)
+        declined = odd_rows(argument) if tags == TEXT else np.zeros(0, np.int64)
     else:
-        out_tags[tags == NULL] = NULL
-        is_bytes = tags >= TEXT
-        rows = np.flatnonzero(is_bytes)
-        if len(rows):
-            out[rows] = argument.length_array().take(rows)
+        vector = ColumnVector(batch.count, _TAG_OF_LENGTH.take(tags), lengths * (tags >= TEXT)).settled()
         rows = np.flatnonzero(tags == TEXT)
-        if len(rows):
-            rest[rows] = odd_texts(argument.take(rows))
-        rest |= ~is_bytes & (tags != NULL)
-    vector = ColumnVector(batch.count, out_tags, out).settled()
-    declined = np.flatnonzero(rest)
+        declined = rows.take(odd_rows(argument.take(rows)))
+        numbers = np.flatnonzero((tags == INTEGER) | (tags == REAL))
+        if len(numbers):
+            declined = np.concatenate([declined, numbers])
     return patched(vector, declined, evaluator._callable(node).over(batch, declined)) if len(declined) else vector
+
+
+_TAG_OF_LENGTH = np.array([NULL, INTEGER, INTEGER, INTEGER, INTEGER], np.uint8)
 
 
 def _substring(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> ColumnVector | None:
@@ -698,12 +693,13 @@ def _pattern(evaluator: Evaluator, node: bound.Call, batch: ColumnBatch) -> tupl
     """LIKE and GLOB: by distinct value, else by a search of the heap that leaves few candidates, else row by row."""
     if not batch.count:
         return np.zeros(0, bool), None
-    lifted = evaluator._lifted(node, batch)
-    if lifted is not None:
-        return evaluator.truth_of(lifted)
     search: Any = evaluator._searches.get(id(node), evaluator)
     if search is evaluator:
         search = evaluator._searches[id(node)] = LikeSearch.of_call(node, evaluator)
+    if search is None or not search.is_prefix:             # a prefix is told sooner than a value is looked up
+        lifted = evaluator._lifted(node, batch)
+        if lifted is not None:
+            return evaluator.truth_of(lifted)
     if search is not None:
         found = search.truth(evaluator.value(node.arguments[1], batch))
         if found is not None:

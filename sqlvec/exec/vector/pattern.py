@@ -4,12 +4,14 @@ A pattern such as ``%special%requests%`` can only match a text that contains its
 heap, so one search of the heap (letters of both cases) finds every place where the piece occurs; the few texts that contain such a place are
 candidates, and each is matched by the function that the row engine calls.  Where the pattern is ``%piece%`` alone, plain candidates match as they are.
 
-Only built-in LIKE with a constant pattern of ASCII literals takes this road: case folding of LIKE is ASCII only, which is what
+``abc%`` and GLOB ``abc*`` compare the first bytes as words, nothing else.
+
+Only built-in LIKE (and that form of GLOB) with a constant pattern of ASCII literals takes this road: case folding of LIKE is ASCII only, which is what
 ``bytes.lower`` does.
 """
 from __future__ import annotations
 
-from sqlvec.columnar.kernels.text import odd_texts, places_of
+from sqlvec.columnar.kernels.text import begin_with, odd_rows, places_of
 from sqlvec.columnar.numeric import distinct, np
 from sqlvec.columnar.vector import NULL, TEXT, ColumnVector
 
@@ -21,31 +23,41 @@ if TYPE_CHECKING:
     from sqlvec.expr.bound import Call
 
 _SHORTEST = 2
+_LONGEST = 1000
 
 
 class LikeSearch:
-    """A LIKE whose pattern has a literal piece worth searching for."""
+    """A LIKE whose pattern has a literal piece worth searching for; ``is_prefix``: the piece is the beginning and the rest is anything."""
 
-    __slots__ = ("function", "is_contained", "pattern", "piece")
+    __slots__ = ("function", "ignores_case", "is_contained", "is_prefix", "pattern", "piece")
 
     def __init__(self, pattern: str, piece: bytes, function: Any) -> None:
         self.pattern = pattern
         self.piece = piece
         self.function = function
+        self.is_prefix = False
+        self.ignores_case = True
         self.is_contained = pattern.lower() == f"%{piece.decode()}%"
 
     @classmethod
     def of_call(cls, node: Call, evaluator: Evaluator) -> LikeSearch | None:
         """The search for this call, or None where it doesn't fit."""
         function = node.function
-        if function.name != "like" or not function.builtin or len(node.arguments) != 2 or function.context:
+        if function.name not in ("like", "glob") or not function.builtin or len(node.arguments) != 2 or function.context:
             return None
         single = evaluator.constant(node.arguments[0])
         pattern = single.value(0) if single is not None else None
-        if type(pattern) is not str or not pattern.isascii() or "\0" in pattern:
+        if type(pattern) is not str or not pattern.isascii() or "\0" in pattern or len(pattern) > _LONGEST:
             return None
+        is_glob = function.name == "glob"
+        head, rest = pattern[:-1], pattern[-1:]
+        if head and rest == ("*" if is_glob else "%") and not any(mark in head for mark in ("*?[" if is_glob else "%_")):
+            found = cls(pattern, (head if is_glob else head.lower()).encode(), function.call)
+            found.is_prefix = True
+            found.ignores_case = not is_glob
+            return found
         piece = max(pattern.replace("_", "%").split("%"), key=len)
-        if len(piece) < _SHORTEST:
+        if is_glob or len(piece) < _SHORTEST:
             return None
         return cls(pattern, piece.lower().encode(), function.call)
 
@@ -67,6 +79,8 @@ class LikeSearch:
     def _search(self, vector: ColumnVector) -> Any:
         """Mask of the texts that match; all rows are texts."""
         vector = ColumnVector(vector.count, TEXT, vector.bits, vector.length, vector.heap)
+        if self.is_prefix:
+            return begin_with(vector, self.piece, self.ignores_case)
         true = np.zeros(vector.count, bool)
         offsets = vector.bits
         lengths = vector.length_array()
@@ -89,7 +103,7 @@ class LikeSearch:
             return true
         if self.is_contained:
             true[candidates] = True                # but for those whose characters aren't their bytes
-            candidates = candidates[odd_texts(vector.take(candidates))]
+            candidates = candidates.take(odd_rows(vector.take(candidates)))
         call, pattern = self.function, self.pattern
         texts = vector.take(candidates).values()
         true[candidates] = np.array([bool(call(pattern, text)) for text in texts], bool)
