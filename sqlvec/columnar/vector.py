@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Value = None | int | float | str | bytes
 
 NULL, INTEGER, REAL, TEXT, BLOB = 0, 1, 2, 3, 4
-HEAP_SLACK = 32
+HEAP_SLACK = 64
 EMPTY_HEAP = np.zeros(HEAP_SLACK, np.uint8)
 
 

@@ -208,6 +208,14 @@ def _odd_bytes(words: Any, left: Any) -> Any:
 # --- searching -----------------------------------------------------------------------------------------------------------------------
 
 
+def copied_side_by_side(vector: ColumnVector, width: int) -> Any:
+    """The texts, each in ``width`` bytes of a new array with whatever follows it; None where the heap ends too soon for that."""
+    heap = vector.heap
+    if not vector.count or width > 256 or int(vector.bits.max()) + width > len(heap):
+        return None
+    return np.ndarray((len(heap) - width + 1,), f"V{width}", heap, strides=(1,))[vector.bits].view(np.uint8)
+
+
 def places_of(heap: Any, low: int, high: int, piece: bytes) -> Any:
     """Where ``piece`` (lower-case ASCII) occurs in ``heap[low:high]``, ASCII letters of any case, ascending."""
     window = heap[low:high]

@@ -1,8 +1,9 @@
 """LIKE over columns of many distinct texts.
 
 A pattern such as ``%special%requests%`` can only match a text that contains its longest literal piece.  All texts of a batch lie in one
-heap, so one search of the heap (letters of both cases) finds every place where the piece occurs; the few texts that contain such a place are
-candidates, and each is matched by the function that the row engine calls.  Where the pattern is ``%piece%`` alone, plain candidates match as they are.
+heap, so one search of the heap (or of copies of the texts, where much else lies between) finds every place where the piece occurs, letters of
+both cases; the few texts that contain such a place are candidates, and each is matched by the function that the row engine calls.  Where the
+pattern is ``%piece%`` alone, plain candidates match as they are.
 
 ``abc%`` and GLOB ``abc*`` compare the first bytes as words, nothing else.
 
@@ -11,7 +12,7 @@ Only built-in LIKE (and that form of GLOB) with a constant pattern of ASCII lite
 """
 from __future__ import annotations
 
-from sqlvec.columnar.kernels.text import begin_with, odd_rows, places_of
+from sqlvec.columnar.kernels.text import begin_with, copied_side_by_side, odd_rows, places_of
 from sqlvec.columnar.numeric import distinct, np
 from sqlvec.columnar.vector import NULL, TEXT, ColumnVector
 
@@ -82,23 +83,7 @@ class LikeSearch:
         if self.is_prefix:
             return begin_with(vector, self.piece, self.ignores_case)
         true = np.zeros(vector.count, bool)
-        offsets = vector.bits
-        lengths = vector.length_array()
-        order = np.argsort(offsets, kind="stable") if (offsets[1:] < offsets[:-1]).any() else None
-        sorted_offsets = offsets if order is None else offsets.take(order)
-        sorted_ends = sorted_offsets + (lengths if order is None else lengths.take(order))
-        if (sorted_offsets[1:] < sorted_ends[:-1]).any():
-            # texts that share bytes (a joined row repeats its text): search copies that don't
-            return self._search(vector.detached())
-        low = int(sorted_offsets[0])
-        high = int((offsets + lengths).max())
-        found = places_of(vector.heap, low, high, self.piece)
-        if not len(found):
-            return true
-        rows = np.searchsorted(sorted_offsets, found, side="right") - 1
-        rows = rows if order is None else order.take(rows)
-        inside = found + len(self.piece) <= offsets.take(rows) + lengths.take(rows)
-        candidates = distinct(rows[inside])
+        candidates = self._candidates(vector)
         if not len(candidates):
             return true
         if self.is_contained:
@@ -108,3 +93,29 @@ class LikeSearch:
         texts = vector.take(candidates).values()
         true[candidates] = np.array([bool(call(pattern, text)) for text in texts], bool)
         return true
+
+    def _candidates(self, vector: ColumnVector) -> Any:
+        """The rows whose text contains the piece, ascending."""
+        offsets = vector.bits
+        lengths = vector.length_array()
+        low = int(offsets.min())
+        high = int((offsets + lengths).max())
+        width = (int(lengths.max()) + 7) & ~7
+        if vector.count * width < high - low:
+            # other columns lie between the texts: copies side by side are less to search
+            copies = copied_side_by_side(vector, width)
+            if copies is not None:
+                found = places_of(copies, 0, len(copies), self.piece)
+                rows = found // width
+                return distinct(rows[found - rows * width + len(self.piece) <= lengths.take(rows)])
+        order = np.argsort(offsets, kind="stable") if (offsets[1:] < offsets[:-1]).any() else None
+        sorted_offsets = offsets if order is None else offsets.take(order)
+        sorted_ends = sorted_offsets + (lengths if order is None else lengths.take(order))
+        if (sorted_offsets[1:] < sorted_ends[:-1]).any():
+            # texts that share bytes (a joined row repeats its text): search copies that don't
+            return self._candidates(vector.detached())
+        found = places_of(vector.heap, low, high, self.piece)
+        rows = np.searchsorted(sorted_offsets, found, side="right") - 1
+        rows = rows if order is None else order.take(rows)
+        inside = found + len(self.piece) <= offsets.take(rows) + lengths.take(rows)
+        return distinct(rows[inside])
