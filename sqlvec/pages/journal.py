@@ -6,7 +6,8 @@
       magic nRec nonce     page no, image, checksum    (after a spill)        (commit of several files)
 
 Old images stay in memory, in the frames of the pager, until they are needed on disk: at commit or at a spill.  Then one *segment*
-(header and records) is written, made durable, and only after that the database file changes.  Finalising the journal (unlink,
+(header and records) is written, made durable, and only after that the database file changes.  A spill writes the pages that were changed
+longest ago, just enough of them; its segment holds the images of all changed pages, so that the next spills need none.  Finalising the journal (unlink,
 truncate or zeroed header, as the mode says) is the commit.  Invariants:
 
 J1. The database file is written only under EXCLUSIVE and after every image it destroys is in a durable segment.
@@ -16,6 +17,7 @@ J3. An error between the first write to the database and the finalised journal l
 """
 from __future__ import annotations
 
+from itertools import islice
 from struct import Struct
 
 from sqlvec import errors
@@ -41,7 +43,7 @@ _U32 = Struct(">I")
 class Journal:
     """The journal file of the current write transaction; without a file in the modes MEMORY and OFF."""
 
-    __slots__ = ("database_changed", "directory_synced", "end", "file", "original_count", "page_size", "path")
+    __slots__ = ("database_changed", "directory_synced", "end", "file", "original_count", "page_size", "path", "stored")
 
     def __init__(self, pager: Pager, file: OsFile | None) -> None:
         self.path = f"{pager.path}-journal"
@@ -51,6 +53,7 @@ class Journal:
         self.page_size = pager.page_size
         self.database_changed = False
         self.directory_synced = False
+        self.stored: set[int] = set()              # pages whose image is in the file
 
     def close(self) -> None:
         if self.file is not None:
@@ -82,7 +85,8 @@ def _write_segment(pager: Pager, images: dict[int, bytes], super_name: str = "")
     start = -(-journal.end // SECTOR) * SECTOR
     nonce = int.from_bytes(pager.vfs.random_bytes(4), "big")
     sync = pager.synchronous
-    pages = sorted(page_no for page_no, image in images.items() if page_no <= count and image is not ON_DISK and image)
+    stored = journal.stored
+    pages = sorted(page_no for page_no, image in images.items() if page_no <= count and image and page_no not in stored)
     page_size = journal.page_size
     head = _HEADER.pack(MAGIC, len(pages), nonce, count, SECTOR, page_size)
     two_phase = sync > 1
@@ -119,15 +123,15 @@ def _write_segment(pager: Pager, images: dict[int, bytes], super_name: str = "")
         if two_phase:
             file.write(start, head[:12])
             file.sync()
+    stored.update(pages)
 
 
-def _write_database(pager: Pager) -> None:
-    """Write every changed page, neighbours together."""
+def _write_database(pager: Pager, numbers: list[int]) -> None:
+    """Write these changed pages (ascending), neighbours together."""
     file = pager.file
     assert file is not None
     size = pager.page_size
     changed = pager.changed
-    numbers = sorted(changed)
     at = 0
     while at < len(numbers):
         first = numbers[at]
@@ -151,39 +155,45 @@ def original_images(pager: Pager) -> dict[int, bytes]:
     return images
 
 
-def spill(pager: Pager) -> None:
-    """Write changed pages early; without EXCLUSIVE, or where nothing could undo it, the cache just grows."""
+def spill(pager: Pager, limit: int) -> None:
+    """Write changed pages early, so that an eighth of ``limit`` is free; without EXCLUSIVE, or where nothing could undo it, the cache just grows."""
     lock = pager.lock
+    surplus = len(pager.changed) - limit + max(limit // 8, 1)
+    numbers = sorted(islice((page_no for page_no in pager.changed if page_no != 1), surplus))
     if pager.wal is not None:
-        pager.wal.spill()
-        _forget_spilled(pager)
+        pager.wal.spill(numbers)
+        pager.frames[0].images = dict.fromkeys(pager.frames[0].images, ON_DISK)     # a rollback reads everything anew
+        _forget_spilled(pager, numbers)
         return
-    if lock is None or pager.journal is None or pager.journal.file is None or not lock.lock(EXCLUSIVE):
+    journal = pager.journal
+    if lock is None or journal is None or journal.file is None or not lock.lock(EXCLUSIVE):
         return
     try:
-        images = original_images(pager)
-        count = pager.journal.original_count
-        if not pager.journal.database_changed or any(image and page_no <= count for page_no, image in images.items()):
-            _write_segment(pager, images)
-        pager.journal.database_changed = True
-        _write_database(pager)
+        stored = journal.stored
+        if not journal.database_changed or any(page_no <= journal.original_count and page_no not in stored for page_no in numbers):
+            _write_segment(pager, original_images(pager))
+        journal.database_changed = True
+        _write_database(pager, numbers)
     except BaseException:
         pager.failed = True
         raise
-    _forget_spilled(pager)
+    images = pager.frames[0].images
+    for page_no in stored:
+        if page_no in images:
+            images[page_no] = ON_DISK
+    _forget_spilled(pager, numbers)
 
 
-def _forget_spilled(pager: Pager) -> None:
-    """Written pages are clean, though not yet committed; images of the transaction's beginning aren't needed in memory any more."""
-    for page_no in pager.frames[0].images:
-        pager.frames[0].images[page_no] = ON_DISK
-    for page_no, page in pager.changed.items():
+def _forget_spilled(pager: Pager, numbers: list[int]) -> None:
+    """Written pages are clean, though not yet committed."""
+    changed = pager.changed
+    for page_no in numbers:
+        page = changed.pop(page_no)
         if pager.cache.get(page_no) is page:
             pager.cache[page_no] = bytes(page)
-    pager.changed.clear()
-    pager.writable = {}
-    for frame in pager.frames:
-        frame.outer_writable = {}
+        pager.writable.pop(page_no, None)
+        for frame in pager.frames:
+            frame.outer_writable.pop(page_no, None)
     pager.generation += 1
 
 
@@ -206,7 +216,7 @@ def prepare_commit(pager: Pager, super_name: str = "") -> bool:
         if journal.file is not None:
             _write_segment(pager, original_images(pager), super_name)
         journal.database_changed = True
-        _write_database(pager)
+        _write_database(pager, sorted(pager.changed))
         assert pager.file is not None
         if pager.page_count < journal.original_count or pager.was_cut:
             pager.file.truncate(pager.page_count * pager.page_size)

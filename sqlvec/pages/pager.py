@@ -606,8 +606,9 @@ class Pager:
 
     def spill_if_large(self) -> None:
         """Called between changes of trees: write changed pages out early when the cache overflows."""
-        if len(self.changed) > self._spill_limit() and self.file is not None and self.cache_spill:
-            resolve("sqlvec.pages.journal:spill")(self)
+        limit = self._spill_limit()
+        if len(self.changed) > limit and self.file is not None and self.cache_spill:
+            resolve("sqlvec.pages.journal:spill")(self, limit)
 
     def allocate(self, near: int = 0) -> tuple[int, bytearray]:
         """A zeroed page for use: from the freelist (closest to ``near``) or the end of the file."""

@@ -389,11 +389,10 @@ class Wal:
             pager.page_count = pager.frames[0].count
         self._leave_write()
 
-    def spill(self) -> None:
-        """Write changed pages as frames without a commit mark: nobody else sees them, and a rollback just forgets them."""
+    def spill(self, numbers: list[int]) -> None:
+        """Write some changed pages as frames without a commit mark: nobody else sees them, and a rollback just forgets them."""
         pager = self.pager
         try:
-            numbers = sorted(page_no for page_no in pager.changed if page_no <= pager.page_count)
             self._write_frames(self.tail or self._open_tail(), numbers, 0)
         except BaseException:
             pager.failed = True

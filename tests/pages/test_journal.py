@@ -122,21 +122,23 @@ def _crash(path: str, where: str, monkeypatch) -> None:
     if child:
         os.waitpid(child, 0)
         return
-    pager = Pager.open(path)
-    pager.begin_write()
-    if where == "spill":
-        pager.cache_size = 5
-    tree = pager.table_tree(2)
-    for rowid in range(1, 2001):
-        tree.insert(rowid, record.encode((rowid, "q" * 50)))
-    if where == "database written":
-        journal._finalise = lambda pager: os._exit(1)
-    elif where == "journal written":
-        journal._write_database = lambda pager: os._exit(1)
-    else:
-        os._exit(1)
-    pager.commit()
-    os._exit(0)
+    try:
+        pager = Pager.open(path)
+        pager.begin_write()
+        if where == "spill":
+            pager.cache_size = 5
+        tree = pager.table_tree(2)
+        for rowid in range(1, 2001):
+            tree.insert(rowid, record.encode((rowid, "q" * 50)))
+        if where == "database written":
+            journal._finalise = lambda *_: os._exit(1)
+        elif where == "journal written":
+            journal._write_database = lambda *_: os._exit(1)
+        else:
+            os._exit(1)
+        pager.commit()
+    finally:
+        os._exit(0)                    # whatever happened: this process is no test runner
 
 
 @needs_cli
