@@ -53,8 +53,8 @@ def _stamp_version(pager: Pager, version: int) -> None:
 
 
 def _enter(pager: Pager) -> None:
-    """Into WAL: the version bytes change through an ordinary transaction, then the log opens."""
-    if pager.read_only:
+    """Into WAL: the version bytes change through an ordinary transaction, then the log opens; never for a file that can't change."""
+    if pager.immutable:
         return
     _stamp_version(pager, 2)
     pager.mode = "wal"
@@ -74,7 +74,8 @@ def _leave(pager: Pager, mode: str) -> None:
         lock.unlock(SHARED)
         if pager.readers:
             wal.begin_read()
-        raise errors.busy()
+        assert pager.file is not None
+        raise errors.io_error() if pager.file.read_only else errors.busy()      # no write lock on a file opened for reading
     wal.close()
     pager.wal = None
     if pager.vfs.exists(wal.path):

@@ -184,3 +184,25 @@ def test_super_journal(tmp_path, open_pager, stage, monkeypatch):
     expected = 0 if stage == "before" else 1
     assert [expected, expected] == [count(open_pager(name)) for name in ("t.db", "u.db")]
     assert ["t.db", "u.db"] == sorted(path.name for path in tmp_path.iterdir())
+
+
+def test_mode_of_files_that_cannot_change(tmp_path, open_pager):
+    pager = open_pager("t.db")
+    make_table(pager)
+    pager.close()
+    path = str(tmp_path / "t.db")
+    read_only = Pager.open(path, readonly=True)
+    with pytest.raises(errors.SqlError, match="attempt to write a readonly database"):
+        set_journal_mode(read_only, "wal")
+    assert set_journal_mode(read_only, "truncate") == "truncate"
+    read_only.close()
+    immutable = Pager.open(path, immutable=True)
+    assert set_journal_mode(immutable, "wal") == "delete"
+    immutable.close()
+    with open(path, "r+b") as file:
+        file.seek(18)
+        file.write(b"\x03")                        # a write version of the future
+    pager = Pager.open(path)
+    with pytest.raises(errors.SqlError, match="attempt to write a readonly database"):
+        set_journal_mode(pager, "wal")
+    pager.close()
