@@ -24,6 +24,8 @@ SEEK_MICROSECONDS = 6.0
 SCAN_MICROSECONDS = 0.15
 START_MICROSECONDS = 200_000.0
 _KNOWN_AGGREGATES = frozenset(("count", "sum", "total", "avg", "min", "max", "group_concat"))
+_WINDOW_FUNCTIONS = frozenset(("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
+                               "nth_value"))
 
 
 class Ineligible(Exception):
@@ -244,6 +246,27 @@ class Survey:
         self.node(node.left)
         self.node(node.right)
 
+    def window_pass(self, node: physical.WindowPass) -> None:
+        window = node.window
+        self.expressions(window.partition)
+        for expression in window.partition:
+            self.collation(expression.collation)
+        for term in window.order:
+            self.expressions((term.expression,))
+            self.collation(term.collation)
+        frame = window.frame
+        self.expressions([offset for _, offset in (frame.start, frame.end) if offset is not None])
+        for call in node.calls:
+            if not _is_known_window_call(call, frame):
+                raise Ineligible
+            self.expressions(call.arguments)
+            self.collation(call.using)
+            if call.condition is not None:
+                self.expressions((call.condition,))
+        self.blocks |= not window.partition
+        self.cost += 1.0 + 1.0 * len(node.calls)
+        self.node(node.input)
+
     # --- expressions -----------------------------------------------------------------------------------------------------------
 
     def expressions(self, expressions: Any) -> None:
@@ -282,9 +305,27 @@ class Survey:
 
 def reads_all_first(node: Any) -> bool:
     """Is everything read before the first row leaves this subtree?"""
-    while isinstance(node, (physical.Project, physical.Filter, physical.Limit)):
+    while isinstance(node, (physical.Project, physical.Filter, physical.Limit, physical.WindowPass)):
         node = node.input
     return isinstance(node, (physical.Aggregate, physical.Sort, physical.SetOperation))
+
+
+def _is_known_window_call(call: bound.WindowCall, frame: bound.Frame) -> bool:
+    """Has the vector engine this function over this frame?
+
+    Functions of a position take all frames but those of a RANGE by distance and those with EXCLUDE.  Of aggregates min and max need a frame that
+    begins with the partition; sums take frames of rows that slide too, unless they begin behind the current row."""
+    by_distance = frame.unit == "RANGE" and (frame.start[1] is not None or frame.end[1] is not None)
+    if by_distance or frame.exclude is not None:
+        return False
+    function = call.function
+    if function.is_window:
+        return function.kind in _WINDOW_FUNCTIONS
+    if not function.builtin or function.kind not in ("count", "sum", "total", "avg", "min", "max"):
+        return False
+    if frame.start[0] == "UNBOUNDED PRECEDING" or function.kind == "count":
+        return True
+    return function.kind not in ("min", "max") and frame.unit == "ROWS" and frame.start[0] in ("PRECEDING", "CURRENT ROW")
 
 
 def is_deterministic(node: Expression) -> bool:
@@ -315,7 +356,7 @@ _PLAN_PARTS = (physical.Node, physical.Path, physical.Level, physical.KeyTerm, p
 _NODES: dict[type, Any] = {
     physical.Join: Survey.join, physical.Filter: Survey.filter, physical.Project: Survey.project, physical.Aggregate: Survey.aggregate,
     physical.Sort: Survey.sort, physical.Distinct: Survey.distinct, physical.Limit: Survey.limit, physical.UnionAll: Survey.union_all,
-    physical.SetOperation: Survey.set_operation,
+    physical.SetOperation: Survey.set_operation, physical.WindowPass: Survey.window_pass,
 }
 
 

@@ -136,6 +136,7 @@ _OPERATORS = {
     physical.Distinct: "sqlvec.exec.vector.sort:run_distinct",
     physical.UnionAll: "sqlvec.exec.vector.set_operation:run_union_all",
     physical.SetOperation: "sqlvec.exec.vector.set_operation:run_set_operation",
+    physical.WindowPass: "sqlvec.exec.vector.window:run_window",
 }
 
 
