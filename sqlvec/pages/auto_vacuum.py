@@ -78,7 +78,7 @@ def _replace_reference(pager: Pager, parent: int, old: int, new: int, kind: int)
         page[:4] = number
         return
     at = 100 if parent == 1 else 0
-    found, pointers = cell_pointers(page, parent, pager.usable_size)
+    found, pointers = cell_pointers(page, parent, pager.layout)
     if kind == BTREE:
         if found > 8:
             raise errors.corrupt()

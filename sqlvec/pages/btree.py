@@ -129,7 +129,7 @@ class TableTree:
             node = table_node(pager, page_no)
             if node is None:
                 page = pager.get(page_no)
-                kind, pointers = cell_pointers(page, page_no, pager.usable_size)
+                kind, pointers = cell_pointers(page, page_no, pager.layout)
                 if kind != LEAF_TABLE:
                     raise errors.corrupt()
                 try:

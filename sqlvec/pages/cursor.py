@@ -6,6 +6,9 @@ re-opens behind the last key it used (the tree's ``write_count`` tells).
 
 Interior pages are parsed once and kept in ``pager.nodes``; the pager drops an entry when the page becomes writable, the writer when it
 edits it further.
+
+Damage is found where SQLite finds it: a page is looked at when the walk comes to it (a child must hold cells and be of its tree's kind), and a
+page that can't be parsed as a whole is read as far as it goes (``damaged_page``), so that rows in front of the damage are delivered.
 """
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ from sqlvec.pages.page import (
     unpack_u32,
 )
 from sqlvec.pages.record import DAMAGE
+from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +40,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlvec.pages.key_layout import KeyLayout
-    from sqlvec.pages.page import Layout, ReadOverflow
+    from sqlvec.pages.page import Layout
     from sqlvec.pages.pager import Pager
     from sqlvec.pages.record import Value
 
+TABLE_KINDS = (INTERIOR_TABLE, LEAF_TABLE)
+INDEX_KINDS = (INTERIOR_INDEX, LEAF_INDEX)
 BATCH_LIMIT = 64
 MOST_LEAF_KEYS = 4000
 """So many leaves keep the keys that searches decoded."""
@@ -48,6 +54,35 @@ MOST_LEAF_KEYS = 4000
 def page_kind(pager: Pager, page_no: int) -> int:
     """The type byte of a b-tree page."""
     return pager.get(page_no)[100 if page_no == 1 else 0]
+
+
+def readable_rows(pager: Pager, page_no: int, page: bytes) -> list[tuple[int, bytes]]:
+    """All (rowid, payload) of a table leaf, as far as they can be read."""
+    try:
+        return table_leaf(page, page_no, pager.layout, pager.read_overflow)
+    except errors.SqlError as error:
+        if error.code != errors.CORRUPT:
+            raise
+        return resolve("sqlvec.pages.damaged_page:table_rows")(pager, page_no, page)  # type: ignore[no-any-return]
+
+
+def readable_payloads(pager: Pager, page: bytes | bytearray, pointers: tuple[int, ...], skip: int) -> list[bytes]:
+    """The payloads at ``pointers`` of an index page, as far as they can be read; ``skip`` is 4 on interior pages."""
+    try:
+        return index_payloads(page, pointers, skip, pager.layout, pager.read_overflow)
+    except errors.SqlError as error:
+        if error.code != errors.CORRUPT:
+            raise
+        return resolve("sqlvec.pages.damaged_page:index_payloads")(pager, page, pointers, skip)  # type: ignore[no-any-return]
+
+
+def check_child(page: bytes | bytearray, page_no: int, kinds: tuple[int, int]) -> int:
+    """The kind of a page that an interior page names: of its tree, and not empty."""
+    at = 100 if page_no == 1 else 0
+    kind = page[at]
+    if kind not in kinds or not (page[at + 3] or page[at + 4]):
+        raise errors.corrupt()
+    return kind
 
 
 # --- interior pages ----------------------------------------------------------------------------------------------------------------
@@ -60,23 +95,26 @@ def table_node(pager: Pager, page_no: int) -> tuple[list[int], list[int]] | None
         page = pager.get(page_no)
         if page[100 if page_no == 1 else 0] != INTERIOR_TABLE:
             return None
-        node = pager.nodes[page_no] = table_interior(page, page_no, pager.layout)
+        try:
+            node = table_interior(page, page_no, pager.layout)
+        except errors.SqlError:
+            node = resolve("sqlvec.pages.damaged_page:table_interior")(pager, page_no, page)
+        pager.nodes[page_no] = node
     return node  # type: ignore[no-any-return]
 
 
 class IndexNode:
     """An interior index page, decoded as far as it is needed: a search decodes the keys it meets, a scan all payloads."""
 
-    __slots__ = ("_children", "_full", "_keys", "_payloads", "_pointers", "_read_overflow", "_searches", "_sort_keys", "layout", "page", "right")
+    __slots__ = ("_children", "_full", "_keys", "_payloads", "_pointers", "_searches", "_sort_keys", "page", "pager", "right")
 
-    def __init__(self, page: bytes, page_no: int, layout: Layout, read_overflow: ReadOverflow) -> None:
-        kind, self._pointers = cell_pointers(page, page_no, layout.usable)
+    def __init__(self, pager: Pager, page: bytes, page_no: int) -> None:
+        kind, self._pointers = cell_pointers(page, page_no, pager.layout)
         if kind != INTERIOR_INDEX:
             raise errors.corrupt()
         self.page = page
-        self.layout = layout
+        self.pager = pager
         self.right = unpack_u32(page, (100 if page_no == 1 else 0) + 8)[0]
-        self._read_overflow = read_overflow
         self._keys: list[tuple[Any, ...] | None] = [None] * len(self._pointers)
         self._full = False
         self._searches = 0
@@ -92,7 +130,7 @@ class IndexNode:
     @property
     def payloads(self) -> list[bytes]:
         if self._payloads is None:
-            self._payloads = index_payloads(self.page, self._pointers, 4, self.layout, self._read_overflow)
+            self._payloads = readable_payloads(self.pager, self.page, self._pointers, 4)
         return self._payloads
 
     @property
@@ -101,19 +139,20 @@ class IndexNode:
             try:
                 self._children = [unpack_u32(self.page, at)[0] for at in self._pointers]
             except StructError:
-                raise errors.corrupt() from None
+                self._children = [self.child(index) for index in range(len(self._pointers))]
             self._children.append(self.right)
         return self._children
 
     def child(self, index: int) -> int:
         if index == len(self._pointers):
             return self.right
-        return int.from_bytes(self.page[self._pointers[index] : self._pointers[index] + 4], "big")
+        at = self._pointers[index] & (len(self.page) - 1)
+        return int.from_bytes(self.page[at : at + 4], "big")
 
     def payload(self, index: int) -> bytes:
         if self._payloads is not None:
             return self._payloads[index]
-        return index_payloads(self.page, (self._pointers[index],), 4, self.layout, self._read_overflow)[0]
+        return readable_payloads(self.pager, self.page, (self._pointers[index],), 4)[0]
 
     def key(self, index: int, layout: KeyLayout) -> tuple[Any, ...]:
         """The key fields of an entry."""
@@ -167,7 +206,7 @@ def index_node(pager: Pager, page_no: int) -> IndexNode | None:
         page = pager.get(page_no)
         if page[100 if page_no == 1 else 0] != INTERIOR_INDEX:
             return None
-        node = pager.nodes[page_no] = IndexNode(bytes(page), page_no, pager.layout, pager.read_overflow)
+        node = pager.nodes[page_no] = IndexNode(pager, bytes(page), page_no)
     return node  # type: ignore[no-any-return]
 
 
@@ -187,7 +226,14 @@ def child_images(pager: Pager, children: list[int], descending: bool) -> Iterato
             at += 1
         else:
             batch = numbers[at : at + step]
-            images = pager.read_run(batch)
+            try:
+                images = pager.read_run(batch)
+            except errors.SqlError as error:
+                if error.code != errors.CORRUPT:
+                    raise
+                for page_no in batch:                  # those in front of a page that doesn't exist
+                    yield page_no, bytes(pager.get(page_no))
+                return
             for index, page_no in enumerate(batch):
                 yield page_no, images[index * size : (index + 1) * size]
             at += len(batch)
@@ -213,11 +259,16 @@ def table_leaves(
     wanted = children[first : last + 1]
     if not wanted:
         return
-    if page_kind(pager, wanted[-1 if descending else 0]) == INTERIOR_TABLE:
+    if check_child(pager.get(wanted[-1 if descending else 0]), wanted[-1 if descending else 0], TABLE_KINDS) == INTERIOR_TABLE:
         for child in wanted[::-1] if descending else wanted:
+            check_child(pager.get(child), child, TABLE_KINDS)
             yield from table_leaves(pager, child, lo, hi, descending, depth + 1)
     else:
-        yield from child_images(pager, wanted, descending)
+        for child, page in child_images(pager, wanted, descending):
+            if check_child(page, child, TABLE_KINDS) == LEAF_TABLE:
+                yield child, page
+            else:                                          # not all children are of one level
+                yield from table_leaves(pager, child, lo, hi, descending, depth + 1)
 
 
 def row_search(pager: Pager, page_no: int, rowid: int) -> tuple[bytes | bytearray, int, int]:
@@ -263,11 +314,9 @@ def row_search(pager: Pager, page_no: int, rowid: int) -> tuple[bytes | bytearra
 
 def table_blocks(pager: Pager, root: int, lo: int | None, hi: int | None, descending: bool) -> Iterator[list[tuple[int, bytes]]]:
     """Lists of (rowid, payload), one a leaf, within the inclusive bounds."""
-    layout = pager.layout
-    read_overflow = pager.read_overflow
     bounded = lo is not None or hi is not None
     for page_no, page in table_leaves(pager, root, lo, hi, descending):
-        rows = table_leaf(page, page_no, layout, read_overflow)
+        rows = readable_rows(pager, page_no, page)
         if not rows:
             continue
         if bounded:
@@ -301,7 +350,7 @@ def index_position(pager: Pager, page: bytes | bytearray, pointers: tuple[int, .
     low, high = 0, len(pointers)
     while low < high:
         middle = (low + high) >> 1
-        payload = index_payloads(page, (pointers[middle],), skip, pager.layout, pager.read_overflow)[0]
+        payload = readable_payloads(pager, page, (pointers[middle],), skip)[0]
         if is_behind(project(payload)):
             low = middle + 1
         else:
@@ -323,7 +372,7 @@ def _plain_position(pager: Pager, page: bytes, pointers: tuple[int, ...], probe:
         if size <= short:
             payload = page[at + 1 : at + 1 + size]
         else:
-            payload = index_payloads(page, (pointers[middle],), skip, layout, pager.read_overflow)[0]
+            payload = readable_payloads(pager, page, (pointers[middle],), skip)[0]
         if shapes[payload[: payload[0]]](payload) < plain:
             low = middle + 1
         else:
@@ -343,7 +392,7 @@ def leaf_search(pager: Pager, page_no: int, probe: Probe) -> tuple[int, int]:
     high = count = page[at + 3] << 8 | page[at + 4]
     layout = probe.layout
     if layout.is_plain and probe.plain is None:
-        return index_position(pager, page, leaf_index_pointers(page, page_no, pager.usable_size), probe), count
+        return index_position(pager, page, leaf_index_pointers(page, page_no, pager.layout), probe), count
     keys = pager.leaf_keys.get(page_no)
     if keys is None or len(keys) != count:
         if len(pager.leaf_keys) >= MOST_LEAF_KEYS:
@@ -362,7 +411,7 @@ def leaf_search(pager: Pager, page_no: int, probe: Probe) -> tuple[int, int]:
             else:
                 high = middle
     except TypeError:
-        return index_position(pager, page, leaf_index_pointers(page, page_no, pager.usable_size), probe), count
+        return index_position(pager, page, leaf_index_pointers(page, page_no, pager.layout), probe), count
     except DAMAGE:
         raise errors.corrupt() from None
     return low, count
@@ -375,7 +424,7 @@ def _leaf_key(pager: Pager, page: bytes | bytearray, pointer: int, layout: KeyLa
     if size < 128 and size <= sizes.max_index:
         payload = bytes(page[at + 1 : at + 1 + size])
     else:
-        payload = index_payloads(bytes(page), (at,), 0, sizes, pager.read_overflow)[0]
+        payload = readable_payloads(pager, page, (at,), 0)[0]
     key = layout.prefix_shapes(layout.key_columns)[payload[: payload[0]]](payload)
     return key if layout.is_plain else layout.sort_key(key)  # type: ignore[no-any-return]
 
@@ -384,7 +433,7 @@ def leaf_payloads(pager: Pager, page_no: int, first: int, last: int) -> list[byt
     """The payloads of cells first..last-1 of an index leaf."""
     page = pager.get(page_no)
     pointers = pointer_array(last - first).unpack_from(page, (108 if page_no == 1 else 8) + 2 * first)
-    return index_payloads(bytes(page), pointers, 0, pager.layout, pager.read_overflow)
+    return readable_payloads(pager, bytes(page), pointers, 0)
 
 
 def find_first(pager: Pager, root: int, probe: Probe) -> bytes | None:
@@ -403,9 +452,9 @@ def find_first(pager: Pager, root: int, probe: Probe) -> bytes | None:
     raise errors.corrupt()
 
 
-def leaf_index_pointers(page: bytes | bytearray, page_no: int, usable: int) -> tuple[int, ...]:
+def leaf_index_pointers(page: bytes | bytearray, page_no: int, layout: Layout) -> tuple[int, ...]:
     """Cell pointers of an index leaf."""
-    kind, pointers = cell_pointers(page, page_no, usable)
+    kind, pointers = cell_pointers(page, page_no, layout)
     if kind != LEAF_INDEX:
         raise errors.corrupt()
     return pointers
@@ -441,23 +490,30 @@ class IndexWalk:
         if self.descending:
             between.reverse()
         between.append(b"")
-        if page_kind(pager, children[-1 if self.descending else 0]) == INTERIOR_INDEX:
+        edge = children[-1 if self.descending else 0]
+        if check_child(pager.get(edge), edge, INDEX_KINDS) == INTERIOR_INDEX:
             if self.descending:
                 children.reverse()
             for child, entry in zip(children, between, strict=True):
+                check_child(pager.get(child), child, INDEX_KINDS)
                 yield from self.blocks(child, depth + 1)
                 if entry:
                     yield [entry]
             return
         for (child, page), entry in zip(child_images(pager, children, self.descending), between, strict=True):
-            rows = self._leaf(child, page)
+            if check_child(page, child, INDEX_KINDS) == LEAF_INDEX:
+                rows = self._leaf(child, page)
+                if entry:
+                    rows.append(entry)
+                yield rows
+                continue
+            yield from self.blocks(child, depth + 1)       # not all children are of one level
             if entry:
-                rows.append(entry)
-            yield rows
+                yield [entry]
 
     def _leaf(self, page_no: int, page: bytes | bytearray) -> list[bytes]:
         pager = self.pager
-        pointers = leaf_index_pointers(page, page_no, pager.layout.usable)
+        pointers = leaf_index_pointers(page, page_no, pager.layout)
         try:
             if self.lower is not None and pointers and not self._is_inside_low(page, pointers[0]):
                 pointers = pointers[index_position(pager, page, pointers, self.lower) :]
@@ -465,7 +521,7 @@ class IndexWalk:
                 pointers = pointers[: index_position(pager, page, pointers, self.upper)]
         except IndexError:
             raise errors.corrupt() from None
-        rows = index_payloads(bytes(page), pointers, 0, pager.layout, pager.read_overflow)
+        rows = readable_payloads(pager, bytes(page), pointers, 0)
         if self.descending:
             rows.reverse()
         return rows
@@ -577,7 +633,7 @@ def sample_size(pager: Pager, root: int, kind: int) -> tuple[int, int]:
 
 def _children(pager: Pager, page_no: int, kind: int) -> list[int]:
     page = pager.get(page_no)
-    found, pointers = cell_pointers(page, page_no, pager.layout.usable)
+    found, pointers = cell_pointers(page, page_no, pager.layout)
     if found != kind:
         raise errors.corrupt()
     children = [int.from_bytes(page[at : at + 4], "big") for at in pointers]

@@ -46,11 +46,12 @@ _pointer_arrays: dict[int, Struct] = {}
 class Layout:
     """The sizes that follow from the usable size of a page: how much of a payload is local (P1)."""
 
-    __slots__ = ("max_index", "max_leaf", "min_local", "page_size", "usable")
+    __slots__ = ("max_index", "max_leaf", "min_local", "most_cells", "page_size", "usable")
 
     def __init__(self, page_size: int, usable: int) -> None:
         self.page_size = page_size
         self.usable = usable
+        self.most_cells = (page_size - 8) // 6     # a cell takes four bytes (P2) and two for its pointer
         self.max_leaf = usable - 35
         self.max_index = (usable - 12) * 64 // 255 - 23
         self.min_local = (usable - 12) * 32 // 255 - 23
@@ -77,7 +78,7 @@ def pointer_array(count: int) -> Struct:
     return found
 
 
-def cell_pointers(page: Page, page_no: int, usable: int) -> tuple[int, tuple[int, ...]]:
+def cell_pointers(page: Page, page_no: int, layout: Layout) -> tuple[int, tuple[int, ...]]:
     """Page type and cell offsets; damage raises."""
     at = 100 if page_no == 1 else 0
     kind = page[at]
@@ -88,7 +89,7 @@ def cell_pointers(page: Page, page_no: int, usable: int) -> tuple[int, tuple[int
     else:
         raise errors.corrupt()
     count = page[at + 3] << 8 | page[at + 4]
-    if first + count * 2 > usable:
+    if count > layout.most_cells:
         raise errors.corrupt()
     return kind, (_pointer_arrays.get(count) or pointer_array(count)).unpack_from(page, first)
 
@@ -96,7 +97,7 @@ def cell_pointers(page: Page, page_no: int, usable: int) -> tuple[int, tuple[int
 def table_leaf(page: bytes, page_no: int, layout: Layout, read_overflow: ReadOverflow) -> list[tuple[int, bytes]]:
     """All (rowid, payload) of a table leaf, payloads complete."""
     usable = layout.usable
-    kind, pointers = cell_pointers(page, page_no, usable)
+    kind, pointers = cell_pointers(page, page_no, layout)
     if kind != LEAF_TABLE:
         raise errors.corrupt()
     max_leaf = layout.max_leaf
@@ -153,7 +154,7 @@ def spilled_payload(page: Page, at: int, size: int, max_local: int, layout: Layo
 
 def index_leaf(page: bytes, page_no: int, layout: Layout, read_overflow: ReadOverflow) -> list[bytes]:
     """All payloads of an index leaf, complete."""
-    kind, pointers = cell_pointers(page, page_no, layout.usable)
+    kind, pointers = cell_pointers(page, page_no, layout)
     if kind != LEAF_INDEX:
         raise errors.corrupt()
     return index_payloads(page, pointers, 0, layout, read_overflow)
@@ -191,7 +192,7 @@ def index_payloads(page: Page, pointers: tuple[int, ...], skip: int, layout: Lay
 
 def table_interior(page: Page, page_no: int, layout: Layout) -> tuple[list[int], list[int]]:
     """Keys (largest rowid of each left child) and children (one more than keys) of an interior table page."""
-    kind, pointers = cell_pointers(page, page_no, layout.usable)
+    kind, pointers = cell_pointers(page, page_no, layout)
     if kind != INTERIOR_TABLE:
         raise errors.corrupt()
     keys: list[int] = []
@@ -219,7 +220,7 @@ def table_interior(page: Page, page_no: int, layout: Layout) -> tuple[list[int],
 
 def index_interior(page: Page, page_no: int, layout: Layout, read_overflow: ReadOverflow) -> tuple[list[bytes], list[int]]:
     """Payloads and children (one more than payloads) of an interior index page."""
-    kind, pointers = cell_pointers(page, page_no, layout.usable)
+    kind, pointers = cell_pointers(page, page_no, layout)
     if kind != INTERIOR_INDEX:
         raise errors.corrupt()
     try:

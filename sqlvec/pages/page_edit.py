@@ -116,7 +116,7 @@ def page_cells(page: Page, page_no: int, layout: Layout) -> list[bytes]:
     """All cells as bytes in order (short ones perhaps with the padding they have on the page)."""
     usable = layout.usable
     page = bytes(page)
-    kind, pointers = cell_pointers(page, page_no, usable)
+    kind, pointers = cell_pointers(page, page_no, layout)
     at = 100 if page_no == 1 else 0
     if pointers and page[at + 1] == page[at + 2] == page[at + 7] == 0:
         # neither free blocks nor fragments: each cell ends where the next one begins

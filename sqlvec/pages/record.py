@@ -364,15 +364,19 @@ class RowShapes(dict):  # type: ignore[type-arg]
 
     def __missing__(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
         if not header:
-            raise IndexError
-        if header[0] > 127:
-            decoder: Callable[[bytes], tuple[Value, ...]] = self.decode_long
+            decoder = self.decode_nothing
+        elif header[0] > 127:
+            decoder = self.decode_long
         else:
             decoder = self.make(header)
         if len(self) > 20000:
             self.clear()
         self[header] = decoder
         return decoder
+
+    def decode_nothing(self, payload: bytes) -> tuple[Value, ...]:
+        """A header of size 0 (nobody writes one): a record without values."""
+        return tuple([self.defaults.get(column) for column in self.columns])
 
     def decode_long(self, payload: bytes) -> tuple[Value, ...]:
         """Rows whose header is longer than 127 bytes: the true header is the key (kept under its own entry)."""
@@ -431,11 +435,11 @@ class RowShapes(dict):  # type: ignore[type-arg]
                 return self._permuted(spans, is_whole)
             layout += (f"{offset - at}x" if offset > at else "") + _format_of(kind, size)
             at = offset + size
-        if is_whole and spans and max(columns) >= count - 1:
-            end = spans[-1].offset + spans[-1].size
-            unpack = Struct(layout + (f"{end - at}x" if end > at else "")).unpack
-        else:
-            unpack = Struct(layout).unpack_from
+        last = min(max(columns), count - 1)
+        end = spans[last].offset + spans[last].size if count else at
+        if end > at:                               # also what lies in front of a value without a body must be there
+            layout += f"{end - at}x"
+        unpack = Struct(layout).unpack if is_whole and spans and last == count - 1 else Struct(layout).unpack_from
         if all(kind in "bhiqdx" for kind in kinds):
             return unpack
         return _signature_maker(kinds, self.encoding)(unpack, defaults, self.decode_slowly)  # type: ignore[no-any-return]
