@@ -355,6 +355,11 @@ def malformed_schema(name: str, detail: str = "") -> SqlError:
     return SqlError(CORRUPT, f"malformed database schema ({name})" + (f" - {detail}" if detail else ""))
 
 
+def cannot_attach_damaged() -> SqlError:
+    """VACUUM of a file whose schema can't be read: its scratch database is attached first, and has no name."""
+    return SqlError(CORRUPT, "unable to open database: ")
+
+
 def not_a_database() -> SqlError:
     return SqlError(NOTADB, "file is not a database")
 

@@ -111,7 +111,7 @@ class _Copy:
     def __init__(self, context: CommandContext, number: int, copy: Pager, keep_rowids: bool) -> None:
         self.context = context
         self.source = context.databases[number].pager
-        self.catalog = context.databases.catalog(number)
+        self.catalog = context.databases.catalog_for_vacuum(number)
         self.rows = schema_write.rows(context, number)
         self.copy = copy
         self.keep_rowids = keep_rowids
@@ -131,7 +131,8 @@ class _Copy:
             if row[2] == "sqlite_sequence":
                 continue
             table = self.catalog.find_table(row[2] or "")
-            assert table is not None
+            if table is None:
+                raise errors.corrupt()
             self._make_table(row, table)
             tables.append(table)
             if table.autoincrement and waiting_sequence is not None:
@@ -172,6 +173,8 @@ class _Copy:
             count = 0
             for block in self.source.table_tree(table.root).blocks():
                 for rowid, payload in block:
+                    if type(payload) is not bytes:         # not all of it can be read
+                        raise errors.corrupt()
                     count += 1
                     target.insert(count if renumber else rowid, payload)
         for index in table.indexes:
@@ -181,6 +184,13 @@ class _Copy:
     def _copy_entries(self, index: Any, root: int) -> None:
         source = self.context.run_context().index_tree(index)
         if root not in self.roots:
-            raise errors.corrupt()
+            return                                 # its row says that it is no index: it isn't made again
         target = self.copy.index_tree(self.roots[root], source.layout)
-        fill_index(target, (payload for block in source.blocks() for payload in block))
+        fill_index(target, (_whole(payload) for block in source.blocks() for payload in block))
+
+
+def _whole(payload: bytes) -> bytes:
+    """Copies are made of what can be read in full."""
+    if type(payload) is not bytes:
+        raise errors.corrupt()
+    return payload

@@ -15,7 +15,7 @@ from sqlvec import errors
 from sqlvec.pages.pager import Pager
 from sqlvec.pages.record import ENCODING_NUMBERS
 from sqlvec.resolve import resolve
-from sqlvec.schema.catalog import CatalogSet
+from sqlvec.schema.catalog import NO_AGREEMENT, NO_ERRORS, STRICT, CatalogSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,7 +180,23 @@ class DatabaseSet:
             error.phase = "prepare"
             raise
 
-    def _load(self, number: int, database: Database) -> Catalog:
+    def catalog_for_vacuum(self, number: int) -> Catalog:
+        """The Catalog of a file that VACUUM builds anew: rows needn't agree with their text, but must be usable."""
+        try:
+            return self.catalog(number)
+        except errors.SqlError as error:
+            if error.code != errors.CORRUPT:
+                raise
+        try:
+            return self._load(number, self._databases[number], NO_AGREEMENT)
+        except errors.SqlError as error:
+            if error.code != errors.CORRUPT:
+                raise
+            raise errors.cannot_attach_damaged() from None
+
+    def _load(self, number: int, database: Database, tolerance: int = STRICT) -> Catalog:
+        if self.settings.writable_schema:
+            tolerance = NO_ERRORS
         if number == TEMP and not database.is_open:
             return resolve(LOAD_CATALOG)(number, [], 0, "utf-8", database.name)
         pager = database.pager
@@ -196,7 +212,7 @@ class DatabaseSet:
             if pager.page_count:
                 for block in pager.table_tree(1).blocks():
                     rows.extend(block)
-            catalog = resolve(LOAD_CATALOG)(number, rows, pager.schema_cookie, pager.encoding, database.name, pager.page_count)
+            catalog = resolve(LOAD_CATALOG)(number, rows, pager.schema_cookie, pager.encoding, database.name, pager.page_count, tolerance)
             if catalog.find_table("sqlite_stat1") is not None:
                 resolve("sqlvec.schema.statistics:apply")(catalog, self._stat_rows(pager, catalog))
             return catalog

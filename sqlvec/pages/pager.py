@@ -174,7 +174,7 @@ class Pager:
     def encoding(self) -> str:
         """``utf-8``, ``utf-16-le`` or ``utf-16-be``; until the first object exists, the pending choice."""
         number = self.header("text_encoding")
-        return ENCODING_NAMES.get(number, self.pending_encoding)
+        return ENCODING_NAMES[number & 3 or 1] if number else self.pending_encoding
 
     @encoding.setter
     def encoding(self, name: str) -> None:

@@ -34,6 +34,8 @@ EAGER_ROWS = 40
 SCHEMA_NAMES = ("sqlite_master", "sqlite_schema")
 TEMP_SCHEMA_NAMES = ("sqlite_temp_master", "sqlite_temp_schema")
 
+STRICT, NO_AGREEMENT, NO_ERRORS = 0, 1, 2      # what is asked of stored rows: all; that text can be parsed; nothing (what can't be used is left out)
+
 SchemaRow = tuple[int, str, str, str, int, "str | None"]     # rowid, type, name, tbl_name, rootpage, sql
 
 
@@ -61,6 +63,7 @@ class Catalog:
         self.cookie = cookie
         self.encoding = encoding
         self.name = name
+        self.tolerance = STRICT
         self._order: list[str] = []                         # table and view keys in creation order
         self._tables: dict[str, Table] = {}                 # those parsed so far
         self._rows: dict[str, list[SchemaRow]] = {}         # rows by table key, not yet parsed

@@ -2,7 +2,7 @@
 
 ``load_catalog`` takes the raw rows of the schema tree (rowid, record) and only sorts them by table name; ``build_table`` parses one table with its indexes
 and triggers.  The declarations are parsed by the same parser and checked by the same functions as when they were made; what they refuse is a
-``malformed database schema``.
+``malformed database schema``.  With ``PRAGMA writable_schema`` rows that can't be used are passed over (``Catalog.tolerance``).
 
 Follows "The Schema Table" of the manual.
 """
@@ -12,7 +12,7 @@ from sqlvec import errors
 from sqlvec.pages.record import decode
 from sqlvec.parse.parser import parse_statement
 from sqlvec.resolve import resolve
-from sqlvec.schema.catalog import EAGER_ROWS, TEMP, Catalog, SchemaRow, fold
+from sqlvec.schema.catalog import EAGER_ROWS, NO_AGREEMENT, NO_ERRORS, STRICT, TEMP, Catalog, SchemaRow, fold
 from sqlvec.schema.objects import Table, Trigger
 
 TYPE_CHECKING = False
@@ -25,14 +25,21 @@ KINDS = {"CreateTable": "table", "CreateVirtualTable": "table", "CreateView": "v
 
 
 def load_catalog(
-    number: int, rows: Iterable[tuple[int, Any]], cookie: int = 0, encoding: str = "utf-8", name: str = "main", page_count: int = LAST_PAGE
+    number: int, rows: Iterable[tuple[int, Any]], cookie: int = 0, encoding: str = "utf-8", name: str = "main", page_count: int = LAST_PAGE,
+    tolerance: int = STRICT,
 ) -> Catalog:
     """The Catalog of database ``number`` from (rowid, record) pairs of its schema tree, in rowid order."""
     catalog = Catalog(number, cookie, encoding, name)
+    catalog.tolerance = tolerance
     count = 0
     for rowid, payload in rows:
-        catalog.add_row(_checked_row(rowid, decode(payload, encoding), page_count))
+        values = decode(payload, encoding)
         count += 1
+        try:
+            catalog.add_row(_checked_row(rowid, values, page_count))
+        except errors.SqlError:
+            if tolerance != NO_ERRORS:
+                raise
     if count <= EAGER_ROWS:
         catalog.parse_all()
     return catalog
@@ -89,23 +96,34 @@ def build_table(catalog: Catalog, key: str, rows: list[SchemaRow]) -> tuple[Tabl
     table: Table | None = None
     triggers: list[Trigger] = []
     for row in rows:
-        if row[5] is None:
-            if table is None or all(fold(index.name) != fold(row[2]) for index in table.indexes):
-                raise errors.malformed_schema(row[2], "orphan index")
-            if row[4] < 2:
-                raise errors.malformed_schema(row[2], "invalid rootpage")
-            continue
-        statement = _parse(row[2], row[5])
-        _check_agreement(catalog, key, table, row, statement)
-        if row[1] == "trigger":
-            triggers.insert(0, resolve("sqlvec.schema.from_ast:trigger_from_ast")(statement, catalog.number, row[5]))
-        elif row[1] == "index":
-            _guarded(row, lambda row=row, statement=statement, table=table: _add_index(table, statement, row))
-        elif table is not None:
-            raise errors.malformed_schema(row[2], f"{table.kind if table.kind == 'view' else 'table'} {table.name} already exists")
-        else:
-            table = _guarded(row, lambda row=row, statement=statement: _table_of(catalog, statement, row[4], row[5], autoindexes))
+        try:
+            table = _enter_row(catalog, key, table, triggers, row, autoindexes)
+        except errors.SqlError:
+            if catalog.tolerance != NO_ERRORS:
+                raise
     return table, triggers, [fold(index.name) for index in table.indexes] if table is not None else []
+
+
+def _enter_row(catalog: Catalog, key: str, table: Table | None, triggers: list[Trigger], row: SchemaRow, autoindexes: dict[str, int]) -> Table | None:
+    """Add what one row declares; the table so far comes and goes."""
+    if row[5] is None:
+        if table is None or all(fold(index.name) != fold(row[2]) for index in table.indexes):
+            raise errors.malformed_schema(row[2], "orphan index")
+        if row[4] < 2:
+            raise errors.malformed_schema(row[2], "invalid rootpage")
+        return table
+    statement = _parse(row[2], row[5])
+    _check_agreement(catalog, key, table, row, statement)
+    kind = KINDS[type(statement).__name__]
+    if kind == "trigger":
+        triggers.insert(0, resolve("sqlvec.schema.from_ast:trigger_from_ast")(statement, catalog.number, row[5]))
+    elif kind == "index":
+        _guarded(row, lambda: _add_index(table, statement, row))  # type: ignore[arg-type]
+    elif table is not None:
+        raise errors.malformed_schema(row[2], f"{table.kind if table.kind == 'view' else 'table'} {table.name} already exists")
+    else:
+        return _guarded(row, lambda: _table_of(catalog, statement, row[4], row[5], autoindexes))  # type: ignore[no-any-return]
+    return table
 
 
 def _check_agreement(catalog: Catalog, key: str, table: Table | None, row: SchemaRow, statement: Any) -> None:
@@ -116,6 +134,8 @@ def _check_agreement(catalog: Catalog, key: str, table: Table | None, row: Schem
         table is None if fold(owner) == key else catalog.find_table(owner) is None
     ):
         raise errors.malformed_schema(row[2], f"no such table: {catalog.name}.{owner}")
+    if kind is not None and catalog.tolerance >= NO_AGREEMENT and fold(owner) == key:
+        return
     if kind != row[1] or fold(statement.name.text) != fold(row[2]) or fold(owner) != fold(row[3]) or (row[4] == 1 and kind in ("table", "view")):
         raise errors.malformed_schema(row[2])
 
