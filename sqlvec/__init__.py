@@ -15,12 +15,13 @@ _EXPORTS = {
     **dict.fromkeys(("Warning", "Error", "InterfaceError", "DatabaseError", "DataError", "OperationalError", "IntegrityError", "InternalError",
                      "ProgrammingError", "NotSupportedError"), "sqlvec.dbapi.exceptions"),
     **dict.fromkeys(("Binary", "Date", "Time", "Timestamp", "DateFromTicks", "TimeFromTicks", "TimestampFromTicks", "complete_statement",
-                     "enable_callback_tracebacks"), "sqlvec.dbapi.module"),
+                     "enable_shared_cache"), "sqlvec.dbapi.module"),
+    "enable_callback_tracebacks": "sqlvec.dbapi.callbacks",
 }
 
 apilevel = "2.0"
 paramstyle = "qmark"
-threadsafety = 1
+threadsafety = 3
 sqlite_version = "3.40.1"
 sqlite_version_info = (3, 40, 1)
 version = "2.6.0"
@@ -31,10 +32,10 @@ def __getattr__(name: str) -> object:
     module = _EXPORTS.get(name)
     if module is not None:
         return resolve(f"{module}:{name}")
-    if name.startswith("SQLITE_"):
+    if name.startswith("SQLITE_") or name == "OptimizedUnicode":
         return resolve("sqlvec.dbapi.module:constant")(name)
     raise AttributeError(f"module 'sqlvec' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_EXPORTS})
+    return sorted({*globals(), *_EXPORTS, *resolve("sqlvec.dbapi.module:constant_names")()})

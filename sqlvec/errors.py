@@ -542,6 +542,14 @@ def authorization_denied() -> SqlError:
     return SqlError(AUTH, "not authorized")
 
 
+def collation_in_use() -> SqlError:
+    return SqlError(BUSY, "unable to delete/modify collation sequence due to active statements")
+
+
+def authorizer_malfunction() -> SqlError:
+    return plain("authorizer malfunction")
+
+
 def function_not_authorized(name: str) -> SqlError:
     return SqlError(AUTH, f"not authorized to use function: {name}")
 

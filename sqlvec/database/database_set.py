@@ -122,6 +122,23 @@ class DatabaseSet:
         self._catalogs = None
         self.settings.changed()
 
+    def replace_content(self, number: int, image: bytes) -> None:
+        """Put a private memory database with the pages of ``image`` in the place of a database."""
+        database = self._databases[number]
+        if database.is_open:
+            database.pager.close()
+        database.path = ""
+        database._pager = None
+
+        def make_pager() -> Pager:
+            pager = Pager.open(None, busy=self._call_busy)
+            if image:
+                pager.fill(image)
+            return pager
+
+        database._make_pager = make_pager
+        self.install(number, None)
+
     def forget_temp(self) -> None:
         """Throw the temp database away (its storage was changed)."""
         temp = self._databases[TEMP]

@@ -9,7 +9,6 @@ import datetime
 
 from sqlvec.dbapi.exceptions import ProgrammingError
 from sqlvec.resolve import resolve
-from sqlvec.values.text import adopt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,24 +27,38 @@ adapters: dict[tuple[type, Any], Callable[[Any], Any]] = {}
 converters: dict[str, Callable[[bytes], Any]] = {}
 
 
-def register_adapter(kind: type, adapter: Callable[[Any], Any]) -> None:
+base_types = {"adapted": False}
+"""Was an adapter registered for one of the types that are bound as they are otherwise?  (The standard module forgets it never either.)"""
+
+
+def register_adapter(kind: type, adapter: Callable[[Any], Any], /) -> None:
     """Use ``adapter`` for values whose type is exactly ``kind``."""
+    if kind in (int, float, str, bytearray):
+        base_types["adapted"] = True
     adapters[(kind, PrepareProtocol)] = adapter
 
 
-def register_converter(name: str, converter: Callable[[bytes], Any]) -> None:
+def register_converter(name: str, converter: Callable[[bytes], Any], /) -> None:
     """Use ``converter`` for columns of declared type ``name`` (case-insensitive)."""
+    if not isinstance(name, str):
+        raise TypeError(f"register_converter() argument 1 must be str, not {type(name).__name__}")
     converters[name.upper()] = converter
 
 
-def adapt(value: Any, protocol: Any = PrepareProtocol, *default: Any) -> Any:
-    """Apply the adapter or ``__conform__`` of a value; without either return ``default`` or raise ProgrammingError("can't adapt")."""
+def adapt(value: Any, protocol: Any = PrepareProtocol, /, *default: Any) -> Any:
+    """Apply the adapter of a value, or ``__adapt__`` of the protocol, or ``__conform__`` of the value; without any of them return ``default``
+    or raise ProgrammingError("can't adapt").  A TypeError out of the methods counts as no answer."""
     adapter = adapters.get((type(value), protocol))
     if adapter is not None:
         return adapter(value)
-    conform = getattr(value, "__conform__", None)
-    if conform is not None:
-        adapted = conform(protocol)
+    for owner, name, argument in ((protocol, "__adapt__", value), (value, "__conform__", protocol)):
+        method = getattr(owner, name, None)
+        if method is None:
+            continue
+        try:
+            adapted = method(argument)
+        except TypeError:
+            continue
         if adapted is not None:
             return adapted
     if default:
@@ -53,33 +66,55 @@ def adapt(value: Any, protocol: Any = PrepareProtocol, *default: Any) -> Any:
     raise ProgrammingError("can't adapt")
 
 
-def to_sql(value: Any, position: int | str) -> Any:
-    """The SQL value of one parameter.  Errors: OverflowError beyond 64 bits, ProgrammingError for unsupported types."""
+def to_sql(value: Any, position: int) -> Any:
+    """The SQL value of one parameter.  Errors: OverflowError beyond 64 bits, ProgrammingError for unsupported types, UnicodeEncodeError."""
     kind = type(value)
+    if base_types["adapted"] and kind in (int, float, str, bytearray):
+        value = adapt(value, PrepareProtocol, value)
+        kind = type(value)
     if kind is str:
-        return adopt(value)
+        if not value.isascii():
+            value.encode()
+        return value
     if kind is int:
         if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
             return value
         raise OverflowError("Python int too large to convert to SQLite INTEGER")
-    if value is None or kind is bytes:
+    if value is None:
         return value
     if kind is float:
         return value if value == value else None
-    if kind not in (bytearray, memoryview):
+    if kind is not bytearray:
         value = adapt(value, PrepareProtocol, value)
-    if value is None or type(value) in (str, int, float, bytes):
-        return to_sql(value, position) if type(value) is not kind else value
+    return _plain(value, position)
+
+
+def _plain(value: Any, position: int) -> Any:
+    """An adapted value as one of the five value types."""
+    if value is None or type(value) is bytes:
+        return value
     if isinstance(value, int):
-        return to_sql(int(value), position)
+        if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
+            return int(value)
+        raise OverflowError("Python int too large to convert to SQLite INTEGER")
     if isinstance(value, float):
-        return to_sql(float(value), position)
+        return float(value) if value == value else None
     if isinstance(value, str):
-        return adopt(str(value))
+        value.encode()
+        return str.__str__(value)
     try:
-        return bytes(memoryview(value))
+        view = memoryview(value)
     except TypeError:
-        raise ProgrammingError(f"Error binding parameter {position}: type '{type(value).__name__}' is not supported") from None
+        raise ProgrammingError(f"Error binding parameter {position}: type '{_name(type(value))}' is not supported") from None
+    if not view.c_contiguous:
+        raise BufferError("memoryview: underlying buffer is not C-contiguous")
+    return view.tobytes()
+
+
+def _name(kind: type) -> str:
+    """The name of a type as C code knows it: with the module for types that are written in C and have one."""
+    is_heap_type = kind.__flags__ & 1 << 9
+    return kind.__name__ if is_heap_type or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _adapt_date(value: Any) -> str:
@@ -111,10 +146,13 @@ register_converter("timestamp", _convert_timestamp)
 
 def converter_for(declared: str | None, name: str, detect_types: int) -> Callable[[bytes], Any] | None:
     """The converter of one result column, or None."""
-    if detect_types & PARSE_COLNAMES and "[" in name:
-        found = converters.get(name[name.index("[") + 1:].split("]", maxsplit=1)[0].upper())
-        if found is not None:
-            return found
+    if detect_types & PARSE_COLNAMES:
+        start = name.find("[")
+        end = name.find("]", start)
+        if 0 <= start < end:
+            found = converters.get(name[start + 1:end].upper())
+            if found is not None:
+                return found
     if detect_types & PARSE_DECLTYPES and declared:
         word = declared.replace("(", " ").split(" ")[0]
         return converters.get(word.upper())

@@ -1,9 +1,16 @@
-"""Cursor of PEP 249 with the standard module's behaviour: implicit BEGIN before writes, rowcount, lastrowid, converters, row factories."""
+"""Cursor of PEP 249 with the standard module's behaviour: implicit BEGIN before writes, rowcount, lastrowid, converters, row factories.
+
+Invariants
+1. A cursor is *locked* while it binds, runs a statement or converts a row: user code called then may not use it ("Recursive use of cursors").
+2. The statement is one row ahead: ``_next`` is the row that the next fetch delivers, so that errors and the end are known when the standard module
+   knows them.
+"""
 from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.dbapi.adapt import converter_for, to_bytes, to_sql
-from sqlvec.dbapi.exceptions import ProgrammingError, translate
+from sqlvec.dbapi.exceptions import DataError, OperationalError, ProgrammingError, translate
+from sqlvec.values import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,151 +23,239 @@ if TYPE_CHECKING:
 WRITES = ("Insert", "Update", "Delete")
 
 
+def is_dml(statement: Statement) -> bool:
+    """Does the text begin with INSERT, UPDATE, DELETE or REPLACE?  (Behind WITH or EXPLAIN the module doesn't look.)"""
+    tree = statement.tree
+    return type(tree).__name__ in WRITES and statement.explain is None and tree.with_ is None
+
+
 class Cursor:
     """Executes statements and fetches their rows.  ``rowcount`` is -1 but after INSERT, UPDATE, DELETE; ``description`` is None without rows."""
 
-    def __init__(self, connection: Connection) -> None:
-        connection._check()
-        self.connection = connection
-        self.description: tuple[tuple[Any, ...], ...] | None = None
-        self.rowcount = -1
-        self.lastrowid: int | None = None
-        self.arraysize = 1
-        self.row_factory = connection.row_factory
-        self._statement: Statement | None = None
+    _ready = False
+    _closed = False
+    _locked = False
+    _statement: Statement | None = None
+    _connection: Any = None
+    _description: tuple[tuple[Any, ...], ...] | None = None
+    _lastrowid: int | None = None
+    _rowcount = -1
+    _arraysize = 1
+
+    def __init__(self, connection: Connection, /) -> None:
+        if self._locked:
+            raise ProgrammingError("Recursive use of cursors not allowed.")
+        if not hasattr(connection, "_check_thread"):
+            raise TypeError(f"Cursor() argument 1 must be sqlite3.Connection, not {type(connection).__name__}")
+        if self._statement is not None:
+            self._finish()
+        self._connection = connection
+        self._description = None
+        self._rowcount = -1
+        self._lastrowid = None
+        self._arraysize = 1
+        self.row_factory = None
         self._sql = ""
         self._next: Any = None
         self._convert: list[Any] | None = None
         self._is_write = False
         self._closed = False
+        connection._check_thread()
+        self._ready = True
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection  # type: ignore[no-any-return]
+
+    @property
+    def description(self) -> tuple[tuple[Any, ...], ...] | None:
+        return self._description
+
+    @property
+    def rowcount(self) -> int:
+        return self._rowcount
+
+    @property
+    def lastrowid(self) -> int | None:
+        return self._lastrowid
+
+    @property
+    def arraysize(self) -> int:
+        return self._arraysize
+
+    @arraysize.setter
+    def arraysize(self, size: int) -> None:
+        self._arraysize = size.__index__()
 
     # --- executing ----------------------------------------------------------------------------------------------------------------------
 
     def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
-        self._begin_execution(sql)
-        statement = self._prepare(sql)
-        if statement is None:
-            return self
-        self._run(statement, parameters)
+        """Run one statement; the first row is computed now."""
+        self._begin_execution(sql, "execute")
+        self._locked = True
+        try:
+            statement = self._prepare(sql)
+            if statement is not None:
+                self._run(statement, parameters)
+        finally:
+            self._locked = False
         return self
 
     def executemany(self, sql: str, rows: Iterable[Any], /) -> Cursor:
-        self._begin_execution(sql)
-        statement = self._prepare(sql)
-        if statement is None:
-            return self
-        if not self._is_write:
-            raise ProgrammingError("executemany() can only execute DML statements.")
+        """Run a writing statement once for each row of parameters."""
+        self._begin_execution(sql, "executemany")
+        rows = iter(rows)
+        self._locked = True
+        try:
+            statement = self._prepare(sql)
+            if statement is None:
+                return self
+            if not self._is_write and not (statement.explain is not None or type(statement.tree).__name__ in WRITES):
+                if type(statement.tree).__name__ == "Select" and next(rows, None) is None:
+                    return self
+                self._give_back()
+                raise ProgrammingError("executemany() can only execute DML statements.")
+            if self._is_write:
+                self._rowcount = 0
+            self._run_many(statement, rows)
+        finally:
+            self._locked = False
+        return self
+
+    def _run_many(self, statement: Statement, rows: Iterable[Any]) -> None:
         total = 0
         try:
             self._begin_transaction()
-            try:
+            if statement.explain is None and not statement.names:
                 total = statement.execute_many(self._bind(statement, row) for row in rows)
-            except errors.SqlError as error:
-                if error.code == errors.MISUSE:
-                    raise ProgrammingError("executemany() can only execute DML statements.") from None
-                raise
+            else:
+                for row in rows:
+                    statement.bind(self._bind(statement, row))
+                    while statement.step() is not None:
+                        pass
+                    total += self._connection._session.transaction.changes
         except errors.SqlError as error:
             statement.reset()
             raise translate(error) from None
         finally:
             self._give_back()
-        self.rowcount = total
-        return self
+        if self._is_write:
+            self._rowcount = total
 
-    def executescript(self, script: str, /) -> Cursor:
-        if not isinstance(script, str):
-            raise TypeError(f"executescript() argument must be str, not {type(script).__name__}")
+    def executescript(self, sql_script: str, /) -> Cursor:
+        """Run all statements of a script, after a COMMIT of what is open."""
+        if not isinstance(sql_script, str):
+            raise TypeError(f"executescript() argument must be str, not {type(sql_script).__name__}")
+        script = sql_script
+        if not script.isascii():
+            script.encode()
         if "\0" in script:
             raise ValueError("embedded null character")
-        self._begin_execution(script)
-        session = self.connection._session
+        self._check()
+        connection = self._connection
+        session = connection._session
+        if len(script.encode()) > session.limit("SQLITE_LIMIT_SQL_LENGTH"):
+            raise DataError("query string is too large")
         try:
             if not session.transaction.autocommit:
-                session.transaction.commit()
+                connection._end_transaction("COMMIT")
             position = 0
             while position < len(script):
                 statement, position = session.prepare(script, position)
                 if statement is None:
-                    break
+                    continue
                 for _ in statement:
                     pass
         except errors.SqlError as error:
             raise translate(error) from None
         return self
 
-    def _begin_execution(self, sql: str) -> None:
-        self._check()
+    def _begin_execution(self, sql: str, method: str) -> None:
         if not isinstance(sql, str):
-            raise TypeError(f"execute() argument 1 must be str, not {type(sql).__name__}")
-        self._finish()
-        self.description = None
-        self.rowcount = -1
+            raise TypeError(f"{method}() argument 1 must be str, not {'None' if sql is None else type(sql).__name__}")
+        self._check()
+        if self._statement is not None:
+            self._finish()
+        self._description = None
+        self._rowcount = -1
 
     def _prepare(self, sql: str) -> Statement | None:
-        statement = self.connection._checkout(sql)
+        statement = self._connection._checkout(sql)
         self._sql = sql
         self._statement = statement
-        self._is_write = statement is not None and type(statement.tree).__name__ in WRITES and statement.explain is None
-        return statement
+        self._is_write = statement is not None and is_dml(statement)
+        return statement  # type: ignore[no-any-return]
 
     def _begin_transaction(self) -> None:
-        connection = self.connection
-        if self._is_write and connection.isolation_level is not None and connection._session.transaction.autocommit:
-            connection._session.transaction.begin(connection.isolation_level or "DEFERRED")
+        connection = self._connection
+        if self._is_write and connection._isolation_level is not None and connection._session.transaction.autocommit:
+            connection._begin()
 
     def _bind(self, statement: Statement, parameters: Any) -> tuple[Any, ...]:
         names = statement.parameters
-        if isinstance(parameters, (tuple, list)) or (hasattr(parameters, "__getitem__") and hasattr(parameters, "__len__") and not hasattr(parameters, "keys")):
-            if len(parameters) != len(names):
+        kind = type(parameters)
+        if kind is tuple or kind is list or (kind is not dict and hasattr(parameters, "__getitem__") and not hasattr(parameters, "keys")):
+            count = len(parameters)
+            if count != len(names):
                 raise ProgrammingError(
-                    f"Incorrect number of bindings supplied. The current statement uses {len(names)}, and there are {len(parameters)} supplied.")
-            return tuple([to_sql(value, position) for position, value in enumerate(parameters, 1)])
-        if not hasattr(parameters, "__getitem__"):
+                    f"Incorrect number of bindings supplied. The current statement uses {len(names)}, and there are {count} supplied.")
+            values = [to_sql(parameters[place], place + 1) for place in range(count)]
+        elif hasattr(parameters, "__getitem__"):
+            values = []
+            for position, name in enumerate(names, 1):
+                if name is None:
+                    raise ProgrammingError(f"Binding {position} has no name, but you supplied a dictionary (which has only names).")
+                try:
+                    value = parameters[name[1:]]
+                except LookupError:
+                    raise ProgrammingError(f"You did not supply a value for binding parameter :{name[1:]}.") from None
+                values.append(to_sql(value, position))
+        else:
             raise ProgrammingError("parameters are of unsupported type")
-        values = []
-        for position, name in enumerate(names, 1):
-            if name is None:
-                raise ProgrammingError(f"Binding {position} has no name, but you supplied a dictionary (which has only names).")
-            try:
-                value = parameters[name[1:]]
-            except LookupError:
-                raise ProgrammingError(f"You did not supply a value for binding parameter :{name[1:]}.") from None
-            values.append(to_sql(value, f":{name[1:]}"))
+        longest = self._connection._session.limits.get("SQLITE_LIMIT_LENGTH")
+        if longest is not None:
+            for value in values:
+                if isinstance(value, (str, bytes)) and len(to_bytes(value)) > longest:
+                    raise errors.string_or_blob_too_big()
         return tuple(values)
 
     def _run(self, statement: Statement, parameters: Any) -> None:
-        session = self.connection._session
+        session = self._connection._session
+        if self._is_write:
+            self._rowcount = 0
         try:
             statement.bind(self._bind(statement, parameters))
             self._begin_transaction()
             first = statement.step()
         except errors.SqlError as error:
             statement.reset()
+            self._rowcount = -1
             self._give_back()
             raise translate(error) from None
         except BaseException:
+            self._rowcount = -1
             self._give_back()
             raise
         if statement.names:
-            self.description = tuple((self._column_name(name), None, None, None, None, None, None) for name in statement.names)
+            self._description = tuple([(self._column_name(name), None, None, None, None, None, None) for name in statement.names])
             self._prepare_conversion(statement)
-        if self._is_write:
-            self.rowcount = session.transaction.changes
-            if type(statement.tree).__name__ == "Insert":
-                self.lastrowid = session.transaction.last_insert_rowid
+        self._lastrowid = session.transaction.last_insert_rowid
         if first is None:
+            if self._is_write:
+                self._rowcount = session.transaction.changes
             self._give_back()
         else:
             self._next = first
 
     def _column_name(self, name: str) -> str:
-        from_names = self.connection._detect_types & 2
-        return name[: name.index("[")].rstrip() if from_names and "[" in name else name
+        if not self._connection._detect_types & 2:
+            return name
+        start = name.find("[")
+        return name if start < 0 else name[:start].removesuffix(" ")
 
     def _prepare_conversion(self, statement: Statement) -> None:
         self._convert = None
-        detect = self.connection._detect_types
+        detect = self._connection._detect_types
         if detect:
             declared = statement.declared_types or (None,) * len(statement.names)
             found = [converter_for(kind, name, detect) for kind, name in zip(declared, statement.names, strict=True)]
@@ -170,47 +265,70 @@ class Cursor:
     # --- fetching -----------------------------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Cursor:
+        self._check()
         return self
 
     def __next__(self) -> Any:
         self._check()
         row = self._next
-        if row is None:
-            raise StopIteration
         statement = self._statement
-        assert statement is not None
-        if self._convert is not None:
-            row = tuple([value if convert is None or value is None else convert(to_bytes(value))
-                         for value, convert in zip(row, self._convert, strict=True)])
-        text_factory = self.connection.text_factory
-        if text_factory is not str:
-            row = tuple([text_factory(to_bytes(value)) if type(value) is str else value for value in row])
+        if row is None or statement is None:
+            raise StopIteration
+        if self._convert is not None or text.invalid_text_seen or self._connection.text_factory is not str:
+            self._locked = True
+            try:
+                row = tuple([self._converted(place, value) for place, value in enumerate(row)])
+            finally:
+                self._locked = False
         try:
             self._next = statement.step()
         except errors.SqlError as error:
-            self._next = None
             self._give_back()
             raise translate(error) from None
+        except BaseException:
+            self._give_back()
+            raise
         if self._next is None:
+            if self._is_write:
+                self._rowcount = self._connection._session.transaction.changes
             self._give_back()
         if self.row_factory is not None:
             return self.row_factory(self, row)
         return row
 
+    def _converted(self, place: int, value: Any) -> Any:
+        """A value through the converter of its column, or else through the text factory."""
+        if self._convert is not None and self._convert[place] is not None:
+            if value is None or value == "" or value == b"":
+                return None
+            return self._convert[place](to_bytes(value))
+        if type(value) is not str:
+            return value
+        factory = self._connection.text_factory
+        if factory is not str:
+            return factory(to_bytes(value))
+        if not value.isascii() and not text.is_valid(value):
+            name = self._statement.names[place]  # type: ignore[union-attr]
+            shown = text.until_nul(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            raise OperationalError(f"Could not decode to UTF-8 column '{name}' with text '{shown}'")
+        return value
+
     def fetchone(self) -> Any:
+        """The next row, or None."""
         return next(self, None)
 
     def fetchmany(self, size: int | None = None) -> list[Any]:
-        wanted = self.arraysize if size is None else size
+        """Up to ``size`` rows (default ``arraysize``); 0 and negative numbers mean all."""
+        wanted = self._arraysize if size is None else size.__index__()
         rows: list[Any] = []
-        while len(rows) < wanted:
-            row = next(self, None)
-            if row is None:
-                break
+        for row in self:
             rows.append(row)
+            if len(rows) == wanted:
+                break
         return rows
 
     def fetchall(self) -> list[Any]:
+        """All rows that are left."""
         return list(self)
 
     # --- the end --------------------------------------------------------------------------------------------------------------------------
@@ -220,7 +338,7 @@ class Cursor:
         self._statement = None
         self._next = None
         if statement is not None:
-            self.connection._give_back(self._sql, statement)
+            self._connection._give_back(self._sql, statement)
 
     def _finish(self) -> None:
         if self._statement is not None:
@@ -232,21 +350,26 @@ class Cursor:
             self._give_back()
 
     def close(self) -> None:
-        if not self._closed:
-            self.connection._check_thread()
-            self._finish()
-            self._closed = True
+        """Give up the statement; the cursor can't be used any more."""
+        if self._locked:
+            raise ProgrammingError("Recursive use of cursors not allowed.")
+        if not self._ready:
+            raise ProgrammingError("Base Cursor.__init__ not called.")
+        self._connection._check()
+        self._finish()
+        self._closed = True
 
     def _check(self) -> None:
-        if self._closed:
-            raise ProgrammingError("Cannot operate on a closed cursor.")
-        self.connection._check()
+        if not self._ready or self._closed or self._locked:
+            if not self._ready:
+                raise ProgrammingError("Base Cursor.__init__ not called.")
+            if self._closed:
+                raise ProgrammingError("Cannot operate on a closed cursor.")
+            raise ProgrammingError("Recursive use of cursors not allowed.")
+        self._connection._check()
 
     def setinputsizes(self, sizes: Any, /) -> None:
         """Required by PEP 249; does nothing."""
 
     def setoutputsize(self, size: Any, column: Any = None, /) -> None:
         """Required by PEP 249; does nothing."""
-
-
-

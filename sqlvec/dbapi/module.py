@@ -3,10 +3,15 @@ from __future__ import annotations
 
 import datetime
 import time
+import warnings
 
 from sqlvec import errors
 from sqlvec.dbapi.exceptions import error_names
 from sqlvec.resolve import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Binary = memoryview
 Date = datetime.date
@@ -27,8 +32,15 @@ _CONSTANTS = {
 }
 
 
-def constant(name: str) -> int:
-    """The value of a ``SQLITE_...`` constant.  Errors: AttributeError."""
+_HIDDEN = ("SQLITE_CONSTRAINT_DATATYPE",)
+
+
+def constant(name: str) -> Any:
+    """The value of a ``SQLITE_...`` constant, or of a deprecated name.  Errors: AttributeError."""
+    if name == "OptimizedUnicode":
+        warnings.warn("OptimizedUnicode is deprecated and will be removed in Python 3.12. Since Python 3.3 it has simply been an alias for 'str'.",
+                      DeprecationWarning, stacklevel=3)
+        return str
     if name in _CONSTANTS:
         return _CONSTANTS[name]
     for code, known in error_names().items():
@@ -54,8 +66,20 @@ def TimestampFromTicks(ticks: float) -> datetime.datetime:
 
 def complete_statement(statement: str) -> bool:
     """True when the text ends a statement."""
+    if not isinstance(statement, str):
+        raise TypeError(f"complete_statement() argument 'statement' must be str, not {type(statement).__name__}")
+    if "\0" in statement:
+        raise ValueError("embedded null character")
     return bool(resolve("sqlvec.parse.complete:is_complete")(statement))
 
 
-def enable_callback_tracebacks(enable: bool, /) -> None:
-    """Accepted; tracebacks of user callbacks are never printed."""
+def enable_shared_cache(do_enable: int) -> None:
+    """Deprecated as in the standard module; there is no shared cache."""
+    warnings.warn("enable_shared_cache is deprecated and will be removed in Python 3.12. Shared cache is strongly discouraged by the SQLite 3 "
+                  "documentation. If shared cache must be used, open the database in URI mode using the cache=shared query parameter.",
+                  DeprecationWarning, stacklevel=2)
+
+
+def constant_names() -> list[str]:
+    """All ``SQLITE_...`` names."""
+    return sorted({*_CONSTANTS, *(name for name in error_names().values() if name not in _HIDDEN)})

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from sqlvec import errors
+from sqlvec.dbapi.callbacks import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,62 +10,115 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def _failure(error: BaseException, callback: Any, message: str) -> errors.SqlError:
+    """The SQL error for what a callback raised."""
+    report(error, callback)
+    if isinstance(error, MemoryError):
+        return errors.SqlError(errors.NOMEM, "out of memory")
+    if isinstance(error, OverflowError):
+        return errors.string_or_blob_too_big()
+    return errors.plain(message)
+
+
 def scalar(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a scalar function.  Errors: "user-defined function raised exception"; too large values as SQLite says."""
     def call(*arguments: Any) -> Any:
         try:
-            return _checked(function(*arguments))
-        except errors.SqlError:
-            raise
-        except MemoryError:
-            raise errors.SqlError(errors.NOMEM, "out of memory") from None
-        except OverflowError:
-            raise errors.string_or_blob_too_big() from None
-        except Exception:
-            raise errors.plain("user-defined function raised exception") from None
+            return checked(function(*arguments))
+        except BaseException as error:
+            raise _failure(error, function, "user-defined function raised exception") from None
 
     return call
 
 
-def _checked(value: Any) -> Any:
-    if value is None or isinstance(value, (int, float, str, bytes, bytearray, memoryview)):
-        if isinstance(value, int) and not -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
-            raise TypeError
+def checked(value: Any) -> Any:
+    """A result as one of the five value types.  Errors: TypeError, OverflowError, UnicodeEncodeError, BufferError."""
+    if value is None or type(value) in (float, bytes):
         return value
-    raise TypeError
+    if isinstance(value, int):
+        if not -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
+            raise OverflowError("Python int too large to convert to SQLite INTEGER")
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, str):
+        value.encode()
+        return str(value)
+    view = memoryview(value)
+    if not view.c_contiguous:
+        raise BufferError("memoryview: underlying buffer is not C-contiguous")
+    return bytes(view)
 
 
 class _State:
-    """Adapts a user's aggregate class (step, finalize, and for windows value, inverse) to the registry's protocol."""
+    """Adapts a user's aggregate class (step, finalize) to the registry's protocol.  The object is made at the first row; without rows the
+    aggregate is NULL."""
 
-    def __init__(self, made: Any) -> None:
-        self._made = made
+    __slots__ = ("_kind", "_made")
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._made: Any = None
+
+    def _object(self) -> Any:
+        if self._made is None:
+            try:
+                self._made = self._kind()
+            except BaseException as error:
+                raise _failure(error, self._kind, "user-defined aggregate's '__init__' method raised error") from None
+        return self._made
 
     def _guard(self, name: str, *arguments: Any) -> Any:
-        method = getattr(self._made, name, None)
+        method = getattr(self._object(), name, None)
         if method is None:
-            raise errors.plain(f"user-defined aggregate's '{name}' method not defined")
+            missing = AttributeError(f"'{self._kind.__name__}' object has no attribute '{name}'")
+            raise _failure(missing, self._kind, f"user-defined aggregate's '{name}' method not defined")
         try:
             return method(*arguments)
-        except Exception:
-            raise errors.plain(f"user-defined aggregate's '{name}' method raised error") from None
+        except BaseException as error:
+            raise _failure(error, self._kind, f"user-defined aggregate's '{name}' method raised error") from None
+
+    def _result(self, name: str, message: str) -> Any:
+        value = self._guard(name)
+        try:
+            return checked(value)
+        except BaseException as error:
+            raise _failure(error, self._kind, message) from None
 
     def step(self, *arguments: Any) -> None:
         self._guard("step", *arguments)
 
+    def value(self) -> Any:
+        if self._made is None:
+            return None
+        return self._result("finalize", "user-defined aggregate's 'finalize' method raised error")
+
+
+class _WindowState(_State):
+    """Adapts a window function: ``window_value`` is the value of a frame, ``value`` the final one."""
+
+    __slots__ = ()
+
     def inverse(self, *arguments: Any) -> None:
         self._guard("inverse", *arguments)
 
-    def value(self) -> Any:
-        return self._guard("value" if hasattr(self._made, "value") else "finalize")
+    def finish(self) -> None:
+        """The end of a partition: finalize() is called, and its errors are reported only, as SQLite does."""
+        if self._made is not None:
+            try:
+                self._guard("finalize")
+            except errors.SqlError:
+                pass
+
+    def window_value(self) -> Any:
+        return self._result("value", "unable to set result from user-defined aggregate's 'value' method")
 
 
 def aggregate(kind: Any) -> Callable[[], _State]:
     """A factory of states for an aggregate class."""
-    def start() -> _State:
-        try:
-            return _State(kind())
-        except Exception:
-            raise errors.plain("user-defined aggregate's '__init__' method raised error") from None
+    return lambda: _State(kind)
 
-    return start
+
+def window(kind: Any) -> Callable[[], _State]:
+    """A factory of states for a window function's class."""
+    return lambda: _WindowState(kind)

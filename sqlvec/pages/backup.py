@@ -86,7 +86,7 @@ class Backup:
         source, target = self.source, self.target
         source.begin_read()
         try:
-            version = source.data_version + (source.header("change_counter") << 32)
+            version = source.data_version           # (changes by the same connection need no new start: all pages are copied at the end)
             if self._data_version != version:
                 self.next_page = 1
                 self._data_version = version

@@ -222,6 +222,13 @@ class Pager:
     def in_read(self) -> bool:
         return self.readers > 0 or self.in_write
 
+    def fill(self, image: bytes) -> None:
+        """Make the image of a file the content of a new memory database.  Errors: "file is not a database"."""
+        self._read_header(image[:100], len(image))
+        size = self.page_size
+        image = image.ljust(self.page_count * size, b"\0")
+        self.cache.update((number + 1, image[number * size : (number + 1) * size]) for number in range(self.page_count))
+
     def begin_read(self) -> None:
         """Enter (or nest) a read transaction: SHARED lock, hot journal recovery, cache validation."""
         if self.readers == 0 and not self.in_write and self.file is not None:

@@ -52,7 +52,8 @@ class Session:
         self.limits: dict[str, int] = {}
         self.running: list[Statement] = []             # statements between begin and end, oldest first
         self.is_closed = False
-        self.trace: Any = None
+        self.trace: Any = None                         # called with each Statement that begins
+        self.progress: Any = None                      # the ProgressFlag that ``interrupt`` then is, see session/hooks.py
         self.literal_inserts: dict[Any, Any] = {}      # shape -> kept statement, see session/literal_inserts.py
 
     @classmethod
@@ -92,6 +93,7 @@ class Session:
         """Compile the statement that begins at ``start``; also the offset just behind it.  (None, end) for blanks and comments only."""
         if self.is_closed:
             raise errors.misuse()
+        first = start
         while sql[start : start + 1].isspace():
             start += 1
         if sql[start : start + 1] in ("I", "i", "R", "r"):
@@ -101,7 +103,9 @@ class Session:
         tree, end = parse_statement(sql, start)
         if tree is None:
             return None, end
-        return Statement(self, tree, sql), end
+        made = Statement(self, tree, sql)
+        made.place = (first, end)
+        return made, end
 
     def execute(self, sql: str, parameters: tuple[Any, ...] = ()) -> Statement:
         """Prepare the first statement of ``sql`` and bind ``parameters``; the caller steps it."""
@@ -150,8 +154,37 @@ class Session:
         return resolve("sqlvec.commands.context:CommandContext")(
             self.databases, self.transaction, self.settings, self.functions, self.collations, self.nested, self.run_context, self.plan_context, self)
 
+    def limit(self, name: str) -> int:
+        """The value of a run-time limit."""
+        found = self.limits.get(name)
+        return int(resolve("sqlvec.session.hooks:LIMITS")[name] if found is None else found)
+
+    def set_limit(self, name: str, value: int) -> int:
+        """Set a run-time limit, at most to the one built in (negative: leave it); the value before."""
+        before = self.limit(name)
+        if value >= 0:
+            self.limits[name] = min(value, resolve("sqlvec.session.hooks:MOST")[name])
+        return before
+
+    def quietly(self, function: Any, *arguments: Any) -> Any:
+        """Call ``function`` while nobody is asked or told about statements (work that SQLite does without SQL)."""
+        hooks = self.trace, self.authorize
+        self.trace = self.authorize = None
+        try:
+            return function(*arguments)
+        finally:
+            self.trace, self.authorize = hooks
+
     def set_interrupt(self) -> None:
         self.interrupt[0] = True
+
+    def set_progress(self, handler: Any, every: int) -> None:
+        """Have ``handler`` called about every so many units of work (None: no more); running statements keep the one they began with."""
+        if handler is None or every < 1:
+            self.progress = None
+            self.interrupt = [False]
+        else:
+            self.progress = self.interrupt = resolve("sqlvec.session.hooks:ProgressFlag")(False, handler, every)
 
     def close(self) -> None:
         """Roll back what is open and close the files."""

@@ -50,6 +50,7 @@ class Statement:
         "is_readonly",
         "is_write",
         "parameters",
+        "place",
         "plan",
         "session",
         "sql",
@@ -62,6 +63,7 @@ class Statement:
         self.sql = sql
         self.plan: Any = None
         self.entry: Any = None
+        self.place = (0, len(sql))     # where in ``sql`` its text is
         self.explain: str | None = None
         self._rows: Iterator[tuple[Any, ...]] | None = None
         self._values: tuple[Any, ...] = ()
@@ -194,7 +196,7 @@ class Statement:
         transaction.active_writes += 1
         try:
             plan = self._current_plan()
-            if session.settings.query_only or session.settings.count_changes or not plan.root.is_atomic:
+            if session.settings.query_only or session.settings.count_changes or not plan.root.is_atomic or session.trace is not None:
                 return 0, next(rows, None)
             for number in plan.writes:
                 transaction.begin_write(number)
@@ -232,23 +234,30 @@ class Statement:
 
     def _run(self) -> Iterator[tuple[Any, ...]]:
         if self.explain is not None:
-            return iter(resolve("sqlvec.session.explain:rows")(self))
+            if self.session.trace is not None:
+                self.session.trace(self)
+            return (row for row in resolve("sqlvec.session.explain:rows")(self))
         return self._bracket(self._command_rows if self.is_command else self._plan_rows)
 
     def _bracket(self, body: Any) -> Iterator[tuple[Any, ...]]:
         transaction = self.session.transaction
-        self.session.function_context.new_statement()
-        if self.session.interrupt[0] and not (transaction.active_reads or transaction.active_writes):
-            self.session.interrupt[0] = False
+        session = self.session
+        session.function_context.new_statement()
+        if not (transaction.active_reads or transaction.active_writes):
+            session.interrupt[0] = False
+        if session.trace is not None:
+            session.trace(self)
         if self.is_write:
             transaction.active_writes += 1
             self._counted = "writes"
         else:
             transaction.active_reads += 1
             self._counted = "reads"
-        self.session.running.append(self)
+        session.running.append(self)
         self._frame = None
         try:
+            if session.progress is not None:
+                session.progress.begin()
             yield from body()
         except GeneratorExit:
             self._leave()
@@ -265,6 +274,14 @@ class Statement:
             raise
         self._leave()
         transaction.end_statement()
+
+    def expanded_text(self) -> str:
+        """Its text with the values of the parameters written in."""
+        return str(resolve("sqlvec.session.hooks:expanded")(self.text(), self.parameters, self._values))
+
+    def text(self) -> str:
+        """Its text as written, from the end of the statement before to its ``;``."""
+        return self.sql[self.place[0] : self.place[1]]
 
     def _leave(self) -> None:
         counted = self._counted

@@ -57,6 +57,13 @@ def frame_value(state: Any) -> Any:
     return state.value() if value is None else value()
 
 
+def finish(state: Any) -> None:
+    """Tell a state that its partition has ended, if it wants to know (user-defined window functions do)."""
+    end = getattr(state, "finish", None)
+    if end is not None:
+        end()
+
+
 class CompiledCall:
     """One call: the places of its arguments in the evaluated tuple, and the place of its FILTER condition."""
 
@@ -141,6 +148,7 @@ class CompiledCall:
                 value = plain(frame_value(state))
                 last = end
             found.append(value)
+        finish(state)
         return found
 
     def _sliding(self, partition: Partition, inputs: list[tuple[Any, ...] | None], state: Any) -> list[Any]:
@@ -159,6 +167,7 @@ class CompiledCall:
                     first = behind = start
                 behind = self._feed(inputs, behind, end, step)
             found.append(plain(frame_value(state)))
+        finish(state)
         return found
 
     def _feed(self, inputs: list[tuple[Any, ...] | None], position: int, end: int, feed: Any) -> int:
