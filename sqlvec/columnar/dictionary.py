@@ -37,6 +37,11 @@ class HashCollision(Exception):
     """Two different texts with one 64-bit hash: the work is done again without hashing."""
 
 
+def table_bytes(table: KeyTable) -> int:
+    """How much memory a table takes: its slots (twice) and keys."""
+    return 16 * len(table.slots) + 8 * table.width * table.capacity
+
+
 class ColumnKeys:
     """Encodes the values of one column, batch after batch; see the module text."""
 
@@ -48,6 +53,11 @@ class ColumnKeys:
         self.form = NULL                          # INTEGER or REAL once a number was seen
         self._texts: _LongTexts | None = None
         self._pairs: KeyTable | None = None       # of 8 to 15 bytes
+
+    def bytes(self) -> int:
+        """How much memory the texts kept take."""
+        total = 0 if self._pairs is None else table_bytes(self._pairs)
+        return total if self._texts is None else total + table_bytes(self._texts.table) + self._texts.texts.bytes()
 
     def encode(self, vector: ColumnVector, adding: bool = True) -> tuple[Any, Any]:
         """(class, word) of each value; words have one element for a constant."""
@@ -200,6 +210,10 @@ class KeySet:
     @property
     def count(self) -> int:
         return self.table.count
+
+    def bytes(self) -> int:
+        """How much memory the keys take."""
+        return table_bytes(self.table) + sum(column.bytes() for column in self.columns)
 
     def add(self, vectors: Sequence[ColumnVector], count: int) -> Any:
         """The id of each row, new keys numbered in row order."""

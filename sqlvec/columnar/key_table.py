@@ -12,7 +12,7 @@ once::
 Invariants:
 
 1. Ids start at 1 and grow in the order of first appearance, row by row; 0 means "absent".
-2. ``slots`` is at most half full.
+2. ``slots`` is at most half full; a small table is much emptier (:func:`slots_for`), so that nearly every key is found in its home slot.
 3. ``keys[j][id]`` is word j of key ``id``; entry 0 is never a key.
 """
 from __future__ import annotations
@@ -30,6 +30,8 @@ _MULTIPLIERS = [
 ]
 _FIRST_BITS = 10
 _PROBE_SAMPLE = 512
+_SPARSE = 16
+_SMALL = 2048
 
 
 def multiplier(position: int) -> Any:
@@ -45,13 +47,18 @@ def hash_words(words: Sequence[Any]) -> Any:
     return total
 
 
+def slots_for(count: int) -> int:
+    """How many slots (at least) a table of ``count`` keys has."""
+    return max(_SPARSE * count if count <= _SMALL else _SPARSE * _SMALL, 2 * count)
+
+
 class KeyTable:
     """Maps rows of ``width`` words to ids; see the module text."""
 
     __slots__ = ("_claims", "_shift", "capacity", "count", "keys", "slots", "width")
 
     def __init__(self, width: int, expected: int = 0) -> None:
-        bits = max(_FIRST_BITS, (2 * expected).bit_length())
+        bits = max(_FIRST_BITS, slots_for(expected).bit_length())
         self.width = width
         self.count = 0
         self._allocate_slots(bits)
@@ -103,11 +110,11 @@ class KeyTable:
         slot = (hash_words(words) >> self._shift).view(np.int64)
         ids = self.slots.take(slot)
         ok = self._matches(ids, words)
-        ok &= ids != 0
-        if ok.all():
+        if ok.all() and ids.all():
             return ids
+        ok &= ids != 0
         pending = np.flatnonzero(~ok)
-        if len(pending) > _PROBE_SAMPLE and 2 * (self.count + len(pending)) > len(self.slots):
+        if len(pending) > _PROBE_SAMPLE and slots_for(self.count + len(pending)) > len(self.slots):
             # Few of them may be new: learn from a sample before growing for all of them.
             return self._add_in_parts(words, ids, pending, n)
         self._reserve(len(pending))
@@ -144,9 +151,10 @@ class KeyTable:
 
     def _grown(self, more: int) -> bool:
         """Grow the slots for ``more`` keys; True if everything was hashed anew."""
-        if 2 * (self.count + more) <= len(self.slots):
+        need = slots_for(self.count + more)
+        if need <= len(self.slots):
             return False
-        bits = (2 * (self.count + more)).bit_length()
+        bits = need.bit_length()
         self._allocate_slots(bits)
         if self.count:
             ids = np.arange(1, self.count + 1, dtype=np.int64)

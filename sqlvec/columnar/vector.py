@@ -380,6 +380,10 @@ class TextArena:
         self.offsets = np.zeros(64, np.int64)
         self.lengths = np.zeros(64, np.int64)
 
+    def bytes(self) -> int:
+        """How much memory the arena takes."""
+        return len(self._heap) + 16 * len(self.offsets)
+
     def append(self, vector: ColumnVector) -> None:
         """Add all texts of a (flat) vector."""
         packed, starts = pack_text(vector.heap, vector.bits, vector.length_array())

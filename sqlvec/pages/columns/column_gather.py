@@ -1,7 +1,7 @@
 """From record starts to columns: header shapes, and one gather per wanted column.
 
-Rows of a table share few *header shapes*.  The header is read in *segments* of some seven fields: the bytes of a segment are one 64-bit word,
-looked up in a :class:`KeyTable`; what comes back is a *shape id*.  Everything about a field is a small table by shape id: ``offset`` (from the
+Rows of a table share few *header shapes*.  The header is read in *segments* of up to fifteen fields: the bytes of a segment are one or two 64-bit
+words, looked up in a :class:`KeyTable`; what comes back is a *shape id*.  Everything about a field is a small table by shape id: ``offset`` (from the
 segment's body), ``code`` (what kind of value), ``length``; and so is where the next segment begins, in the header and in the body::
 
     record   | size | f0 f1 ... f6 | f7 ... f13 | ... | body of segment 0 | body of segment 1 ...
@@ -36,6 +36,7 @@ from sqlvec.columnar.vector import (
     TEXT,
     ColumnVector,
     constant,
+    load_word_pairs,
     load_words,
     merge,
     nulls,
@@ -57,7 +58,8 @@ _TAGS = np.array([NULL, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER, RE
 _BODYLESS = np.array([True, False, False, False, False, False, False, False, True, True, True, True, False, False])
 _SAMPLE = 400
 _MAX_SHAPES = 3_000
-_FIELDS_AT_MOST = 7
+_SHARE_OF_SHAPES = 4                # in a sample: at least so many rows a shape, where segments of two words shall pay
+_FIELDS_AT_MOST = 15
 
 
 class FieldWish:
@@ -173,7 +175,7 @@ class Segment:
         self.first = first
         self.count = count
         self.width = width
-        self.keys = KeyTable(1)
+        self.keys = KeyTable(1 if width <= 8 else 2)
         self.tables = [FieldTable() for _ in range(count)]
         zero = np.zeros(1, np.int64)
         self.used = zero
@@ -183,16 +185,20 @@ class Segment:
 
     def read(self, heap: Any, head: Any, left: Any) -> Shaped:
         """The shapes of the headers at ``head``."""
-        words = load_words(heap, head)
         width = self.width
+        words = [load_words(heap, head)] if width <= 8 else list(load_word_pairs(heap, head))
+        last = words[-1]
         if left is not None and len(left) and int(left.min()) < width:
-            bytes_here = np.minimum(left, width)
-            words &= tail_mask(bytes_here)
-            words |= np.where(left < width, left + 1, 0).view(np.uint64) << np.uint64(56)
-        elif width < 8:
-            words &= tail_mask(width)
+            here = np.minimum(left, width)
+            if width > 8:
+                words[0] &= tail_mask(np.minimum(here, 8))
+                here = np.maximum(here - 8, 0)
+            last &= tail_mask(here)
+            last |= np.where(left < width, left + 1, 0).view(np.uint64) << np.uint64(56)
+        elif width & 7:
+            last &= tail_mask(width & 7)
         known = self.keys.count
-        ids = self.keys.add([words])
+        ids = self.keys.add(words)
         if self.keys.count > known:
             self._learn(heap, head, left, ids, known)
         if self._shape_of_key is not None:
@@ -276,17 +282,27 @@ class ShapeReader:
         sample = starts if len(starts) <= _SAMPLE else starts[::len(starts) // _SAMPLE]
         walk = walk_fields(heap, sample, None, self.last + 1)
         sizes = [step if type(step) is int else int(step.max()) for step in walk.sizes]
+        width = 1 if int(heap.take(sample).max()) < 128 else 2
+        self._divide(sizes, width, 16)
+        if self._limit > _FIELDS_AT_MOST // 2 and any(segment.width > 8 for segment in self.segments):
+            first = self.segments[0]
+            first.read(heap, sample, None)
+            if first.keys.count * _SHARE_OF_SHAPES > len(sample):
+                self._limit = _FIELDS_AT_MOST // 2
+                self._divide(sizes, width, 8)
+
+    def _divide(self, sizes: list[int], width: int, room: int) -> None:
+        """Fields to segments of at most ``room`` bytes; ``width`` bytes are the size in front of the first."""
         self.segments = []
         self.segment_of = {}
-        width = 1 if int(heap.take(sample).max()) < 128 else 2
-        room = 8
         first = 0
+        most = room
         for field, size in enumerate([*sizes, 99]):
-            if field > first and (width + size > room or field - first >= self._limit or field > self.last):
+            if field > first and (width + size > most or field - first >= self._limit or field > self.last):
                 for place in range(first, field):
                     self.segment_of[place] = (len(self.segments), place - first)
-                self.segments.append(Segment(first, field - first, min(width, room)))
-                first, width, room = field, 0, 7
+                self.segments.append(Segment(first, field - first, min(width, most)))
+                first, width, most = field, 0, room - 1
             width += size
 
 
@@ -351,8 +367,10 @@ def _gather_numbers(heap: Any, starts: Any, shape: Any, table: FieldTable, wish:
     present = table.present
     n = len(starts)
     place = starts + table.offset.take(shape)
-    if wish.is_real and present <= {0, 7, 8, 9}:
-        return _gather_doubles(heap, place, shape, table)
+    if wish.is_real and 7 in present:
+        found = _gather_doubles(heap, place, shape, table)
+        if found is not None:
+            return found
     if present <= {1, 8, 9}:
         values = heap.take(place).view(np.int8).astype(np.int64)
     else:
@@ -386,20 +404,22 @@ def _gather_numbers(heap: Any, starts: Any, shape: Any, table: FieldTable, wish:
     return vector if type(tags) is int else vector.settled()
 
 
-_DOUBLE_BITS = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3FF0000000000000, 0, 0, 0, 0], np.int64)
-
-
-def _gather_doubles(heap: Any, place: Any, shape: Any, table: FieldTable) -> ColumnVector:
-    """Doubles among NULLs and the body-less 0 and 1, as doubles."""
+def _gather_doubles(heap: Any, place: Any, shape: Any, table: FieldTable) -> ColumnVector | None:
+    """The numbers of a REAL column, where most are stored as doubles (else None): the others are put right one by one."""
     n = len(place)
+    others = np.flatnonzero((table.code != 7).take(shape))
+    if 2 * len(others) > n:
+        return None
     values = load_words(heap, place).byteswap().view(np.int64)
-    rows = np.flatnonzero(_BODYLESS.take(table.code).take(shape))
     tags: Any = REAL
-    if len(rows):
-        codes = table.code.take(shape.take(rows))
-        values[rows] = _DOUBLE_BITS.take(codes)
+    if len(others):
+        codes = table.code.take(shape.take(others))
+        whole = values.take(others) >> _SHIFTS.take(codes)
+        bodyless = np.flatnonzero(_BODYLESS.take(codes))
+        whole[bodyless] = _VALUES.take(codes.take(bodyless))
+        values[others] = whole.astype(np.float64).view(np.int64)
         if 0 in table.present:
-            null = rows[codes == 0]
+            null = others[codes == 0]
             if len(null):
                 tags = np.full(n, REAL, np.uint8)
                 tags[null] = NULL

@@ -47,7 +47,7 @@ class Chunk:
     ``spilled`` are the rows whose payload overflows, with ``spilled_sizes`` (the whole payload) and ``spilled_local`` (bytes that are
     in the page)."""
 
-    __slots__ = ("_rowid_at", "_rowid_sizes", "counts", "heap", "lowers", "spilled", "spilled_local", "spilled_sizes", "starts", "uppers")
+    __slots__ = ("_behind_rowid", "_rowid_sizes", "counts", "heap", "lowers", "spilled", "spilled_local", "spilled_sizes", "starts", "uppers")
 
     def __init__(self, heap: Any, starts: Any, counts: Any) -> None:
         self.heap = heap
@@ -58,7 +58,7 @@ class Chunk:
         self.spilled: Any = None
         self.spilled_sizes: Any = None
         self.spilled_local: Any = None
-        self._rowid_at: Any = None
+        self._behind_rowid: Any = None            # the starts as long as nothing is assembled
         self._rowid_sizes: Any = None
 
     # --- rowids --------------------------------------------------------------------------------------------------------------
@@ -71,8 +71,8 @@ class Chunk:
         if dense.all():
             first = np.cumsum(self.counts) - self.counts
             return np.repeat(self.lowers + 1 - first, self.counts) + np.arange(n, dtype=np.int64)
-        at = self._rowid_at
         sizes = self._rowid_sizes
+        at = self._behind_rowid - sizes
         if type(sizes) is int:
             return decode_varints(self.heap, at, sizes)
         out = np.empty(n, np.int64)
@@ -192,16 +192,13 @@ def cell_offsets(heap: Any, bases: Any, layout: Layout, kind: int) -> tuple[Any,
     if len(slots) != len(bases):                  # between the pages are others, of which no cell is wanted
         filled = np.zeros(len(slots), np.int64)
         filled[bases // size] = counts
-    offsets = slots[:, 4:4 + most].astype(np.int64)
-    offsets += np.arange(0, len(slots) * size, size, dtype=np.int64)[:, None]
-    if int(filled.min()) == most:
-        offsets = offsets.ravel()
-    else:
-        offsets = offsets[np.arange(most) < filled[:, None]]
-    if len(offsets):
-        places = offsets & (size - 1)
-        if int(places.max()) > layout.usable - 4 or int(places.min()) < 8:
-            raise Unreadable
+    places = slots[:, 4:4 + most].astype(np.uint16).ravel()
+    if int(filled.min()) != most:
+        places = places.compress((np.arange(most) < filled[:, None]).ravel())
+    if len(places) and (int(places.max()) > layout.usable - 4 or int(places.min()) < 8):
+        raise Unreadable
+    offsets = places.astype(np.int64)
+    offsets += np.repeat(bases, counts)
     return offsets, counts
 
 
@@ -212,6 +209,7 @@ def decode_table_leaves(heap: Any, bases: Any, layout: Layout, lowers: Any, uppe
     chunk.lowers = lowers
     chunk.uppers = uppers
     at, spilled, payloads = behind_payload_size(heap, cells, layout.max_leaf)
+    del cells
     sizes = _sizes_by_page(lowers, uppers)
     first = int(sizes[0])
     if first and (sizes == first).all():
@@ -221,23 +219,29 @@ def decode_table_leaves(heap: Any, bases: Any, layout: Layout, lowers: Any, uppe
         unknown = np.flatnonzero(row_sizes == 0)
         if len(unknown):
             row_sizes[unknown] = varint_sizes(heap, at.take(unknown))
-    chunk._rowid_at = at
+    at += row_sizes
+    chunk._behind_rowid = chunk.starts = at
     chunk._rowid_sizes = row_sizes
-    chunk.starts = at + row_sizes
     if spilled is not None:
         note_spilled(chunk, spilled, payloads, layout, layout.max_leaf)
     return chunk
 
 
 def behind_payload_size(heap: Any, cells: Any, max_local: int) -> tuple[Any, Any, Any]:
-    """(offset behind the payload size, rows that overflow or None, payload sizes of those)."""
+    """(offset behind the payload size (the caller's own), rows that overflow or None, payload sizes of those)."""
     head = heap.take(cells)
     if not len(head):
-        return cells, None, None
+        return cells.copy(), None, None
     high = int(head.max())
     # A first byte below this can't begin the size of a payload that overflows.
     suspicious = max_local + 1 if max_local < 128 else 128 + min(max_local >> 7, 127)
-    at = cells + 1 if high < 128 else cells + (1 + (head >> 7))
+    if high < 128:
+        at = cells + 1
+    elif int(head.min()) > 127:
+        at = cells + 2
+    else:
+        at = cells + (head >> 7)
+        at += 1
     if high < suspicious:
         return at, None, None
     rows = np.flatnonzero(head >= suspicious)
