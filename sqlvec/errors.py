@@ -126,8 +126,8 @@ def too_many_variables() -> SqlError:
     return SqlError(ERROR, "too many SQL variables")
 
 
-def too_many_arguments(name: str) -> SqlError:
-    return SqlError(ERROR, f"too many arguments on function {name}")
+def too_many_arguments(name: str, offset: int | None) -> SqlError:
+    return SqlError(ERROR, f"too many arguments on function {name}", offset=offset)
 
 
 def too_many_terms_in_compound() -> SqlError:

@@ -128,12 +128,11 @@ def bind_trigger(context: CommandContext, trigger: Trigger) -> Resolved:
 
 
 def check_schema(context: CommandContext, number: int, when: str) -> None:
-    """Bind every view and trigger of a file (and of temp); ``when`` is '' or what was just done, for the message.
+    """Bind the whole schema of a file, and the views and triggers of temp; ``when`` is '' or what was just done, for the message.
 
-    With legacy_alter_table only indexes and tables are looked at, afterwards."""
+    With legacy_alter_table views and triggers are left out."""
+    _check_declarations(context, number, when)
     if context.settings.legacy_alter_table:
-        if when:
-            _check_declarations(context, number, when)
         return
     for database in sorted({number, 1}, key=lambda database: database == 1):
         if database == 1 and not context.databases[1].is_open:
@@ -152,13 +151,19 @@ def check_schema(context: CommandContext, number: int, when: str) -> None:
 
 def _check_declarations(context: CommandContext, number: int, when: str) -> None:
     for table in context.databases.catalog(number).tables():
+        if table.kind == "table" and (table.checks or any(column.generated is not None for column in table.columns)):
+            _checked(context, "table", table.name, when, _bind_table, table)
         for index in reversed(table.indexes) if table.kind == "table" else ():
             if index.sql is not None:
                 _checked(context, "index", index.name, when, _bind_index, index)
 
 
+def _bind_table(context: CommandContext, table: Table) -> None:
+    schema_expr.check_table(table, lenient_context(context))
+
+
 def _bind_index(context: CommandContext, index: Index) -> None:
-    schema_expr.check_index(index, context.plan_context())
+    schema_expr.check_index(index, lenient_context(context))
 
 
 def _checked(context: CommandContext, kind: str, name: str | None, when: str, bind: Callable[[CommandContext, Any], Any], thing: Any) -> None:

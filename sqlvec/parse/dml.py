@@ -177,6 +177,9 @@ def _upsert(ts: TokenStream) -> Upsert:
     target_where = where = None
     if ts.accept("("):
         target = order_terms(ts)
+        for term in target:
+            if term.nulls is not None:
+                ts.defer(errors.unsupported_nulls(term.nulls))
         ts.expect(")")
         if ts.accept("WHERE"):
             target_where = expression(ts)

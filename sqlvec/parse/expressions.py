@@ -394,7 +394,7 @@ def _function(ts: TokenStream) -> FunctionCall:
                 ts.overflow()
     ts.expect(")")
     if len(args) > 127:
-        ts.defer(errors.too_many_arguments(name.text))
+        ts.defer(errors.too_many_arguments(name.text, name.span[0]))
     filter_ = over = None
     if ts.kind == "FILTER" or ts.kind == "OVER":
         filter_, over = resolve("sqlvec.parse.windows:filter_over")(ts)

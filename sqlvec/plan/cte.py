@@ -84,13 +84,15 @@ def bind_reference(node: ast.TableName, definition: Definition, scope: Scope) ->
     if shared is not None:
         query, names, correlated = shared
     else:
-        saved = binding.ctes
+        saved = binding.ctes, binding.is_derived
         binding.ctes = definition.frame
+        if binding.views and not binding.in_trigger:
+            binding.is_derived = False          # errors in the WITH of a view tell their place, though it is one in the view's text
         frame = Frame(scope.frame, is_from=True)
         try:
             query = _bind_body(definition, scope, frame)
         finally:
-            binding.ctes = saved
+            binding.ctes, binding.is_derived = saved
             definition.error = None
             definition.recursive = None
         names = _column_names(definition, query)

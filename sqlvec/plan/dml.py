@@ -14,7 +14,7 @@ from sqlvec import errors
 from sqlvec.expr.bound import Call, Expression, Literal, Parameter
 from sqlvec.parse import ast
 from sqlvec.plan import query_plan, transfer
-from sqlvec.plan.expressions import TargetColumn, bind_expression, bind_operand
+from sqlvec.plan.expressions import TargetColumn, bind_expression, bind_operand, misused
 from sqlvec.plan.physical import Plan
 from sqlvec.plan.physical_dml import Delete, Insert, TableWrite, Update, VtabWrite, WriteNode
 from sqlvec.plan.planner import complete_plan, new_binding
@@ -303,6 +303,8 @@ class Statement:
         found = bind_operand(clause.expr, scope)
         values = found.items if isinstance(found, Row) else (found,)
         if len(values) != len(clause.names):
+            if len(clause.names) == 1:
+                raise misused(found)
             raise errors.columns_assigned_values(len(clause.names), len(values))
         return values
 

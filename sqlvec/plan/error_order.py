@@ -55,6 +55,7 @@ def _expressions(core: Any) -> list[ast.Node]:
         return [item for row in core.rows for item in row]
     found: list[ast.Node] = [column for column in core.columns if isinstance(column, ast.ResultColumn)]
     found += [item.on for item in core.from_ if item.on is not None]
+    found += core.windows
     found += [part for part in (core.where, *core.group_by, core.having) if part is not None]
     return found
 

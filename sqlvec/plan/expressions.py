@@ -34,7 +34,7 @@ def bind_expression(node: ast.Node, scope: Scope) -> Expression:
     """Bind an expression that must be a single value."""
     found = _BINDERS[type(node)](node, scope)
     if type(found) is Row:
-        raise _misused(found)
+        raise misused(found)
     return found
 
 
@@ -110,6 +110,8 @@ def _binary(node: ast.Binary, scope: Scope) -> Expression:
 
 def _binary_step(node: ast.Binary, left: Expression, scope: Scope) -> Expression:
     operator = node.op
+    if type(left) is Row and operator in _COMPARISONS and (type(node.left) is ast.Collate or type(node.right) in (ast.Unary, ast.Collate)):
+        raise errors.row_value_misused()
     right = bind_operand(node.right, scope)
     if operator in _COMPARISONS:
         if operator in ("IS", "IS NOT") and _is_truth_name(node.right, right):
@@ -128,10 +130,11 @@ def _single(*operands: Expression) -> None:
     """Refuse row values; sub-queries are the first to be complained of."""
     rows = [operand for operand in operands if type(operand) is Row]
     if rows:
-        raise _misused(next((row for row in rows if row.is_query), rows[0]))
+        raise misused(next((row for row in rows if row.is_query), rows[0]))
 
 
-def _misused(row: Row) -> Exception:
+def misused(row: Row) -> Exception:
+    """The error of a row value or wide sub-select where one value must stand."""
     return errors.subselect_columns(len(row.items), 1) if row.is_query else errors.row_value_misused()
 
 

@@ -63,7 +63,7 @@ def _look_up(node: ast.FunctionCall, scope: Scope) -> tuple[Any, errors.SqlError
     functions = binding.context.functions
     name = node.name.text
     if len(node.args) > ARGUMENT_LIMIT:
-        return None, errors.too_many_arguments(name)
+        return None, errors.too_many_arguments(name, binding.offset(node))
     function = functions.lookup(name, len(node.args))
     offset = binding.offset(node)
     if function is None and scope.restriction is not None and binding.is_derived and not functions.knows(name):

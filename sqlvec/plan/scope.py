@@ -216,7 +216,7 @@ def resolve_column(node: ast.ColumnRef, scope: Scope) -> Expression:
     """What a column reference means."""
     binding = scope.binding
     if scope.restriction is not None and node.table is not None and scope.restriction in ("index expressions", "generated columns"):
-        raise errors.prohibited('the "." operator', scope.restriction)
+        raise errors.prohibited('the "." operator', scope.restriction, binding.offset(node))
     column_key = fold(node.column.text)
     at: Scope | None = scope
     while at is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.expr.bound import Collate, Column, Expression
 from sqlvec.plan import schema_expr
-from sqlvec.plan.expressions import bind_expression, bind_operand
+from sqlvec.plan.expressions import bind_expression, bind_operand, misused
 from sqlvec.plan.physical_dml import UpsertClause
 from sqlvec.plan.scope import Row, Scope
 from sqlvec.resolve import resolve
@@ -43,9 +43,6 @@ def bind_upserts(bound: Statement, node: Insert, statement: ast.Insert) -> None:
 def _target(bound: Statement, write: TableWrite, upsert: ast.Upsert, number: int, count: int, name: ast.TableName) -> UpsertClause:
     if upsert.target is None:
         return UpsertClause(None, False)
-    for term in upsert.target:
-        if term.nulls is not None:
-            raise errors.unsupported_nulls(term.nulls)
     scope = bound.row_scope(write, name)
     targets = [bind_expression(term.expr, scope) for term in upsert.target]
     where = bind_expression(upsert.target_where, scope) if upsert.target_where is not None else None
@@ -109,5 +106,7 @@ def _values(part: ast.SetClause, scope: Scope) -> tuple[Expression, ...]:
     bound = bind_operand(part.expr, scope)
     values = bound.items if isinstance(bound, Row) else (bound,)
     if len(values) != len(part.names):
+        if len(part.names) == 1:
+            raise misused(bound)
         raise errors.columns_assigned_values(len(part.names), len(values))
     return values

@@ -43,8 +43,8 @@ def _is_counting(state: WriteState, deferred: bool) -> bool:
     return state.immediate_violations > 0
 
 
-def parent_exists(writer: TableWriter, key: ChildKey, image: Image, is_new: bool) -> bool:
-    """Is there a parent row for the key in ``image``?  A row may be its own parent."""
+def parent_exists(writer: TableWriter, key: ChildKey, image: Image, is_new: bool, gone: Image | None = None) -> bool:
+    """Is there a parent row for the key in ``image``?  A row may be its own parent; ``gone`` is the row that ``image`` takes the place of."""
     parent = key.parent
     if parent is None:
         return False
@@ -53,6 +53,10 @@ def parent_exists(writer: TableWriter, key: ChildKey, image: Image, is_new: bool
         value == image[column] for value, column in zip(values, key.parent_columns, strict=True)
     ):
         return True
+    if gone is not None and parent is writer.table and all(
+        same(value, gone[column]) for value, column in zip(values, key.parent_columns, strict=True)
+    ):
+        return False
     return is_stored(writer.context, key, values)
 
 
@@ -92,7 +96,7 @@ def _check_child(writer: TableWriter, state: WriteState, key: ChildKey, old: Ima
         if not parent_exists(writer, key, old, False):
             _count(state, key.deferred, -1)
     if new is not None and not any(new[column] is None for column in columns):
-        if not parent_exists(writer, key, new, True):
+        if not parent_exists(writer, key, new, True, old):
             _count(state, key.deferred, 1)
 
 
