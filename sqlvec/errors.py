@@ -542,6 +542,10 @@ def authorization_denied() -> SqlError:
     return SqlError(AUTH, "not authorized")
 
 
+class Ignored(Exception):
+    """Raised while a statement is prepared that the authorizer wants ignored: it then does nothing."""
+
+
 def collation_in_use() -> SqlError:
     return SqlError(BUSY, "unable to delete/modify collation sequence due to active statements")
 

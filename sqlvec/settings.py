@@ -40,6 +40,7 @@ class Settings:
         self.hard_heap_limit = 0
         self.memory_budget = 256 << 20          # bytes the vector engine may hold before it spills
         self.double_quoted_strings = True
+        self.limits: dict[str, int] = {}        # run-time limits that were set, by name: "SQLITE_LIMIT_..."
 
     def changed(self) -> None:
         """Note that compiled plans may be stale."""

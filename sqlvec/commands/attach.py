@@ -57,8 +57,9 @@ def attach(context: CommandContext, statement: ast.Attach, sql: str) -> None:
     path = cast_to_text(evaluate(context, statement.file)) or ""
     name = cast_to_text(evaluate(context, statement.schema)) or ""
     databases = context.databases
-    if len(databases) - 2 >= MAX_ATTACHED:
-        raise errors.plain(f"too many attached databases - max {MAX_ATTACHED}")
+    most = context.settings.limits.get("SQLITE_LIMIT_ATTACHED", MAX_ATTACHED)
+    if len(databases) - 2 >= most:
+        raise errors.plain(f"too many attached databases - max {most}")
     if databases.number_of(name) is not None:
         raise errors.plain(f"database {name} is already in use")
     options: dict[str, Any] = {}

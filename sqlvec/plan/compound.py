@@ -58,7 +58,7 @@ def bind_values(node: ast.Values, binding: Binding, parent: Scope | None, frame:
 def bind_arms(cores: list[ast.SelectCore | ast.Values], operators: list[str], binding: Binding, parent: Scope | None,
               frame: Frame) -> tuple[list[Query], list[Scope | None]]:
     """Bind the arms of a compound and check that they have the same width."""
-    if len(cores) > COMPOUND_LIMIT:
+    if len(cores) > binding.context.settings.limits.get("SQLITE_LIMIT_COMPOUND_SELECT", COMPOUND_LIMIT):
         raise errors.too_many_compound_terms()
     arms: list[Query] = []
     scopes: list[Scope | None] = []

@@ -89,9 +89,11 @@ def bind_reference(node: ast.TableName, definition: Definition, scope: Scope) ->
         if binding.views and not binding.in_trigger:
             binding.is_derived = False          # errors in the WITH of a view tell their place, though it is one in the view's text
         frame = Frame(scope.frame, is_from=True)
+        binding.readers.append(name)
         try:
             query = _bind_body(definition, scope, frame)
         finally:
+            binding.readers.pop()
             binding.ctes, binding.is_derived = saved
             definition.error = None
             definition.recursive = None

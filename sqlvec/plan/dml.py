@@ -111,12 +111,15 @@ class Statement:
     def row_scope(self, write: TableWrite, name: ast.TableName) -> Scope:
         """A scope in which the written row can be named."""
         scope = self.scope()
-        scope.add_table(write.table, write.source, name.alias.text if name.alias is not None else None)
+        scope.add_table(write.table, write.source, name.alias.text if name.alias is not None else None).is_asked = True
         return scope
 
-    def authorize(self, action: int, table: Table, column: str | None = None) -> None:
-        if self.binding.authorize(action, table.name, column, table.database) == 1:
+    def authorize(self, action: int, table: Table, column: str | None = None) -> bool:
+        """Ask the authorizer; False when the action is to be left out.  Errors: "not authorized"."""
+        verdict = self.binding.authorize(action, table.name, column, table.database)
+        if verdict == 1:
             raise errors.authorization_denied()
+        return verdict != 2
 
     def finish_node(self, node: WriteNode, statement: Any, name: ast.TableName) -> None:
         """RETURNING and foreign keys, common to all."""
@@ -132,7 +135,8 @@ class Statement:
     def insert(self, statement: ast.Insert) -> WriteNode:
         binder = self.binder
         table = find_target(binder, self.binding, statement.table, "INSERT", None)
-        self.authorize(AUTH_INSERT, table)
+        if not self.authorize(AUTH_INSERT, table):
+            raise errors.Ignored()
         write = binder.table_write(table)
         has_triggers = bool(binder.triggers(table, "INSERT", None))
         targets, width = target_columns(table, None if binder.is_lenient else statement.columns)
@@ -249,7 +253,9 @@ class Statement:
             values = None if joins else self._set_values(clause, scope)
             for place, name in enumerate(clause.names):
                 target = assigned_column(table, name, self.binding)
-                self.authorize(AUTH_UPDATE, table, name.text)
+                is_taken = target < 0 and table.rowid_column < 0
+                if not self.authorize(AUTH_UPDATE, table, "ROWID" if is_taken else table.columns[target if target >= 0 else table.rowid_column].name):
+                    continue
                 if values is not None:
                     bound.pop(target, None)
                     bound[target] = values[place]
@@ -345,10 +351,10 @@ class Statement:
     def delete(self, statement: ast.Delete) -> WriteNode:
         binder = self.binder
         table = find_target(binder, self.binding, statement.table, "DELETE", None)
-        self.authorize(AUTH_DELETE, table)
+        may_truncate = self.authorize(AUTH_DELETE, table)
         write = binder.table_write(table)
         is_quiet = not binder.triggers(table, "DELETE", None) and statement.returning is None and not write.child_keys and not write.parent_keys
-        truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1
+        truncates = is_quiet and statement.where is None and statement.limit is None and table.kind == "table" and table.root != 1 and may_truncate
         source = None if truncates else self._keys(statement, table, [], "DELETE")
         if table.kind == "virtual":
             assert source is not None

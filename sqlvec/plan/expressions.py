@@ -264,6 +264,8 @@ def _like(node: ast.Like, scope: Scope) -> Expression:
     name = node.op.lower()
     functions = scope.binding.context.functions
     function = _overloaded(name, operand, scope) or functions.lookup(name, len(arguments))
+    if scope.binding.context.authorize is not None and resolve("sqlvec.plan.authorize:is_ignored")(name, scope.binding):
+        return bound.Literal(None)
     if function is None:
         offset = scope.binding.offset(node)
         raise errors.wrong_argument_count(name, offset) if functions.knows(name) else errors.no_such_function(node.op, offset)
@@ -398,9 +400,11 @@ def _function_call(node: ast.FunctionCall, scope: Scope) -> Expression:
 
 
 class TargetColumn(ast.ColumnRef):
-    """A column of the table that UPDATE or DELETE changes: the first source, even if another one has the same name."""
+    """A column of the table that UPDATE or DELETE changes: the first source, even if another one has the same name.  Nobody wrote it: no authorizer
+    is asked about it."""
 
     __slots__ = ()
+    is_target = True
 
 
 _BINDERS: dict[type, Callable[[Any, Scope], Expression]] = {

@@ -147,6 +147,7 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
         raise errors.circular_view(view.name)
     saved = binding.ctes, binding.schema, binding.is_derived, binding.in_trigger, binding.context.on_resolve
     binding.views.append(view)
+    binding.readers.append(view.name)
     binding.ctes = None
     binding.schema = None if view.database == 1 else binding.context.catalogs.names[view.database]
     binding.is_derived = True
@@ -160,6 +161,7 @@ def _view(node: ast.TableName, view: Table, scope: Scope) -> Source:
         names = table_names(query)
     finally:
         binding.views.pop()
+        binding.readers.pop()
         binding.ctes, binding.schema, binding.is_derived, binding.in_trigger, binding.context.on_resolve = saved
     if view.view_columns:
         if len(view.view_columns) != len(names):
@@ -454,7 +456,10 @@ def expand_star(scope: Scope, table: ast.Name | None) -> list[tuple[Expression, 
                 continue
             matched = True
             _check_twins(source, number, name, scope)
-            found.append((merged_column(source, number, scope), name, source))
+            expression = merged_column(source, number, scope)
+            if scope.binding.context.authorize is not None:
+                expression = resolve("sqlvec.plan.authorize:read")(source, number, expression, scope.binding)
+            found.append((expression, name, source))
     if not matched:
         raise errors.no_such_table(table.text) if table is not None else errors.no_tables_specified()
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.expr import bound
-from sqlvec.expr.bound import BINARY, inherit
+from sqlvec.expr.bound import BINARY, Literal, inherit
 from sqlvec.functions.registry import ScalarFunction
 from sqlvec.parse import ast
 from sqlvec.plan.expressions import bind_expression
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from sqlvec.plan.scope import Frame
 
 AUTH_FUNCTION = 31
+IGNORED = "ignored"
+"""What the look-up gives for a function that the authorizer has read as NULL."""
 ARGUMENT_LIMIT = 127
 
 
 def bind_call(node: ast.FunctionCall, scope: Scope) -> Expression:
     """A call of any kind of function."""
     function, error = _look_up(node, scope)
+    if function is IGNORED:
+        return Literal(None)
     if error is None:
         error = _restrictions(function, node, scope)
     is_window = function is not None and node.over is not None
@@ -62,7 +66,7 @@ def _look_up(node: ast.FunctionCall, scope: Scope) -> tuple[Any, errors.SqlError
     binding = scope.binding
     functions = binding.context.functions
     name = node.name.text
-    if len(node.args) > ARGUMENT_LIMIT:
+    if len(node.args) > binding.context.settings.limits.get("SQLITE_LIMIT_FUNCTION_ARG", ARGUMENT_LIMIT):
         return None, errors.too_many_arguments(name, binding.offset(node))
     function = functions.lookup(name, len(node.args))
     offset = binding.offset(node)
@@ -76,6 +80,8 @@ def _look_up(node: ast.FunctionCall, scope: Scope) -> tuple[Any, errors.SqlError
         verdict = binding.authorize(AUTH_FUNCTION, None, function.name, None)
         if verdict == 1:
             return None, errors.function_not_authorized(function.name)
+        if verdict == 2:
+            return IGNORED, None
     return function, None
 
 

@@ -14,6 +14,7 @@ from sqlvec.parse import ast
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.physical_dml import Returning
 from sqlvec.plan.scope import Source
+from sqlvec.resolve import resolve
 from sqlvec.values.affinity import BLOB, REAL
 
 TYPE_CHECKING = False
@@ -81,6 +82,7 @@ def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: in
     """The clause, the names and the declared types of its columns.  ``scope`` shows the written row."""
     row = scope.sources[0]
     returned = scope.sources[0] = ReturnedSource(source, row.key, row.schema, table, None)
+    returned.is_asked = row.is_asked
     expressions: list[Expression] = []
     names: list[str] = []
     types: list[str | None] = []
@@ -91,7 +93,10 @@ def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: in
             for number, column in enumerate(table.columns):
                 if column.hidden:
                     continue
-                expressions.append(returned.column(number))
+                expression = returned.column(number)
+                if scope.binding.context.authorize is not None:
+                    expression = resolve("sqlvec.plan.authorize:read")(returned, number, expression, scope.binding)
+                expressions.append(expression)
                 names.append(column.name)
                 types.append(column.declared_type or None)
             continue

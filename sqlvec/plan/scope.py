@@ -25,6 +25,7 @@ from sqlvec import errors
 from sqlvec.expr.bound import Call, Column, Expression, Literal
 from sqlvec.parse import ast
 from sqlvec.plan.logical import BoundStatement
+from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
 from sqlvec.values.affinity import INTEGER
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from sqlvec.schema.objects import Table
 
 ROWID_NAMES = ("rowid", "oid", "_rowid_")
-AUTH_READ = 20
 
 
 class Binding:
@@ -58,6 +58,7 @@ class Binding:
         self.databases: set[int] = set()
         self.in_trigger = False
         self.trigger_name: str | None = None
+        self.readers: list[str] = []            # names of the views and CTEs being expanded, for the authorizer
         self.shared: dict[Any, Any] = {}        # CTE bodies bound already
         self.written: dict[int, ast.FunctionCall] = {}       # aggregates as written, by id of the bound call
 
@@ -89,7 +90,7 @@ class Binding:
         if ask is None:
             return 0
         schema = self.context.catalogs.names[database] if database is not None else None
-        return ask(action, first, second, schema, self.views[-1].name if self.views else self.trigger_name)
+        return ask(action, first, second, schema, self.readers[-1] if self.readers else self.trigger_name)
 
 
 class Source:
@@ -97,7 +98,8 @@ class Source:
     query form (``names``, ``results``).  ``using`` are folded names of USING columns shared with sources to the left; ``origins`` (nested joins) give
     (schema, table, column) keys per column."""
 
-    __slots__ = ("hides", "item", "join", "key", "keys", "names", "nullable", "origins", "qualified_only", "results", "schema", "source", "table", "using")
+    __slots__ = ("hides", "is_asked", "item", "join", "key", "keys", "names", "nullable", "origins", "qualified_only", "results", "schema", "source", "table",
+                 "using")
 
     def __init__(self, source: int, key: str, schema: str | None, table: Table | None, item: FromItem | None) -> None:
         self.source = source
@@ -105,6 +107,7 @@ class Source:
         self.schema = schema
         self.table = table
         self.item = item
+        self.is_asked = item is not None        # is an authorizer asked about its columns?
         self.names: tuple[str, ...] = ()
         self.keys: dict[str, int] | None = None
         self.results: tuple[Expression, ...] = ()
@@ -336,14 +339,8 @@ def _column(node: ast.ColumnRef, match: tuple[Source, int], scope: Scope, at: Sc
             context.on_resolve(node.column, table, number, "READ")
             if node.table is not None and source.item is not None and source.item.alias is None and source.key == fold(table.name):
                 context.on_resolve(node.table, table, None, "TABLE")
-        if context.authorize is not None and source.item is not None:
-            name = table.columns[number].name if number >= 0 else (
-                table.columns[table.rowid_column].name if table.rowid_column >= 0 else "ROWID")
-            verdict = binding.authorize(AUTH_READ, table.name, name, table.database)
-            if verdict == 1:
-                raise errors.access_prohibited(table.name, name, context.catalogs.names[table.database] if len(context.catalogs) > 2 else None)
-            if verdict == 2:
-                return Literal(None)
+    if context.authorize is not None and not getattr(node, "is_target", False):
+        return resolve("sqlvec.plan.authorize:read")(source, number, column, binding)  # type: ignore[no-any-return]
     return column
 
 

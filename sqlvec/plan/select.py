@@ -64,9 +64,9 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     block = Block(binding.number(core))
     block.distinct = core.distinct
     scope.is_grouped = bool(core.group_by)
-    if binding.context.authorize is not None:
-        if binding.authorize(AUTH_SELECT, None, None, None) == 1:
-            raise errors.authorization_denied()
+    is_asked = binding.context.authorize is not None and (binding.numbers.get(id(core)) != 0 or len(core.from_) > 1)   # (0: a scan of UPDATE or DELETE)
+    if is_asked:
+        resolve("sqlvec.plan.authorize:check")(binding.authorize(AUTH_SELECT, None, None, None))
     block.from_items = bind_from(core.from_, scope)
     pending = join_conditions(core.from_, scope)
     scope.window_definitions = {fold(definition.name.text): definition.spec for definition in reversed(core.windows)}
@@ -99,6 +99,8 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     if not core.from_ and any(isinstance(column, ast.Star) for column in core.columns):
         raise errors.no_tables_specified()
     finish_functions(block, scope)
+    if is_asked:
+        resolve("sqlvec.plan.authorize:unread_tables")(block, binding)
     if len(block.from_items) > 64:
         raise errors.too_many_join_tables()
     return block, scope
@@ -131,7 +133,7 @@ def _bind_result(core: ast.SelectCore, block: Block, scope: Scope) -> None:
         names.append(result_name(column, expression, scope))
         if column.alias is not None:
             aliases.append((fold(column.alias.text), expression, column.alias.text))
-    if len(result) > COLUMN_LIMIT:
+    if len(result) > scope.binding.context.settings.limits.get("SQLITE_LIMIT_COLUMN", COLUMN_LIMIT):
         raise errors.too_many_result_columns()
     block.result = tuple(result)
     block.names = tuple(names)

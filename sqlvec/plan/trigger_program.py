@@ -37,9 +37,9 @@ def program_scope(binding: Binding, program: Program, table: Table, event: str) 
     """The scope in which NEW and OLD can be named, as far as the event has them."""
     scope = Scope(binding)
     if event != "INSERT":
-        scope.add_table(table, program.old_source, name="old", qualified_only=True)
+        scope.add_table(table, program.old_source, name="old", qualified_only=True).is_asked = True
     if event != "DELETE":
-        scope.add_table(table, program.new_source, name="new", qualified_only=True)
+        scope.add_table(table, program.new_source, name="new", qualified_only=True).is_asked = True
     return scope
 
 

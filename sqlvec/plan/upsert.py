@@ -83,6 +83,9 @@ def _agrees(target: Expression, field: Any, expression: Expression | None, index
     return isinstance(target, Column) and target.number == number
 
 
+AUTH_UPDATE = 23
+
+
 def _bind_update(bound: Statement, write: TableWrite, clause: UpsertClause, upsert: ast.Upsert, name: ast.TableName) -> None:
     scope = bound.row_scope(write, name)
     clause.excluded_source = bound.binder.new_source()
@@ -95,6 +98,8 @@ def _bind_update(bound: Statement, write: TableWrite, clause: UpsertClause, upse
         values = _values(part, scope)
         for column, value in zip(part.names, values, strict=True):
             target = assigned_column(write.table, column, bound.binding)
+            if not bound.authorize(AUTH_UPDATE, write.table, column.text):
+                continue
             found.pop(target, None)
             found[target] = value
     clause.assignments = tuple(found.items())

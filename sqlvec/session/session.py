@@ -49,7 +49,7 @@ class Session:
         self.interrupt = [False]
         self.authorize: Any = None
         self.virtual_tables: dict[Any, Any] = {}       # (database, table name) -> connected VirtualTable
-        self.limits: dict[str, int] = {}
+        self.limits = self.settings.limits
         self.running: list[Statement] = []             # statements between begin and end, oldest first
         self.is_closed = False
         self.trace: Any = None                         # called with each Statement that begins

@@ -47,6 +47,7 @@ class Statement:
         "entry",
         "explain",
         "is_command",
+        "is_ignored",
         "is_readonly",
         "is_write",
         "parameters",
@@ -72,16 +73,20 @@ class Statement:
         self._frame: Any = None
         self.parameters: list[str | None] = []
         self.is_write = False
+        self.is_ignored = False        # an authorizer wants it to do nothing
         kind = type(tree).__name__
         if kind == "Explain":
             self.explain = "QUERY PLAN" if tree.query_plan else "EXPLAIN"
             self.tree = tree = tree.statement
             kind = type(tree).__name__
         self.is_command = kind not in PLANNED
-        if self.is_command:
-            self._prepare_command(kind)
-        else:
-            self._prepare_plan()
+        try:
+            if self.is_command:
+                self._prepare_command(kind)
+            else:
+                self._prepare_plan()
+        except errors.Ignored:
+            self.is_ignored = True
         self.is_readonly = not self.is_write
 
     # --- preparing ----------------------------------------------------------------------------------------------------------------------
@@ -89,11 +94,16 @@ class Statement:
     def _prepare_command(self, kind: str) -> None:
         self.entry = resolve("sqlvec.commands.table:COMMANDS")[kind]
         self.is_write = bool(self.entry[1] & WRITES)
+        if self.session.authorize is not None:
+            resolve("sqlvec.session.authorize:ask")(self.session, self.tree)
 
     def _prepare_plan(self) -> None:
         self.plan = self._guard(self._make_plan)
         self._names = self.plan.names
         self.parameters = self.plan.parameters
+        most = self.session.limits.get("SQLITE_LIMIT_VARIABLE_NUMBER")
+        if most is not None and len(self.parameters) > most:
+            raise errors.plain("too many SQL variables")
         self.is_write = bool(self.plan.writes)
         if self.explain is not None:
             self._names = resolve("sqlvec.session.explain:NAMES")[self.explain]
@@ -233,6 +243,8 @@ class Statement:
         self.reset()
 
     def _run(self) -> Iterator[tuple[Any, ...]]:
+        if self.is_ignored:
+            return (row for row in ())
         if self.explain is not None:
             if self.session.trace is not None:
                 self.session.trace(self)
@@ -393,8 +405,12 @@ class Statement:
             if session.settings.query_only:
                 raise errors.readonly()
             self._frame = session.transaction.open_frame(None)
+        command = resolve(self.entry[0])
         try:
-            result = resolve(self.entry[0])(context, self.tree, self.sql)
+            if session.authorize is None or getattr(self.tree, "as_select", None) is not None:
+                result = command(context, self.tree, self.sql)
+            else:
+                result = session.quietly(command, context, self.tree, self.sql)
         except errors.SqlError as error:
             if not error.phase and error.code == errors.ERROR and type(self.tree).__name__.startswith(COMPILED):
                 error.phase = "prepare"
