@@ -21,7 +21,7 @@ from __future__ import annotations
 from sqlvec.columnar.kernels.text import equal_bytes, folded, hash_bytes, short_words
 from sqlvec.columnar.key_table import KeyTable
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import EMPTY_HEAP, INTEGER, NULL, REAL, TEXT, ColumnVector, TextArena, load_word_pairs, tail_mask
+from sqlvec.columnar.vector import EMPTY_HEAP, INTEGER, NULL, REAL, TEXT, ColumnVector, TextArena, load_word_pairs, of_one_tag, tail_mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,10 +70,23 @@ class ColumnKeys:
         if type(tags) is int:
             return self._pure(vector, tags, adding)
         n = len(vector.bits)
-        classes = np.zeros(n, np.uint8)
-        words = np.zeros(n, np.uint64)
-        for tag in np.flatnonzero(np.bincount(tags, minlength=5)).tolist():
+        counts = np.bincount(tags, minlength=5)
+        most = int(counts.argmax())
+        if most in (INTEGER, REAL):
+            # nearly all are such numbers: encode all rows as if they were, then put the others right
+            one, words = self._pure(of_one_tag(vector, most), most, adding)
+            words = words.copy() if words.base is not None else words
+            classes = np.full(n, one, np.uint8) if type(one) is int else one
+            counts[most] = 0
+        else:
+            classes = np.zeros(n, np.uint8)
+            words = np.zeros(n, np.uint64)
+        for tag in np.flatnonzero(counts).tolist():
             rows = np.flatnonzero(tags == tag)
+            if tag == NULL:
+                classes[rows] = 0
+                words[rows] = 0
+                continue
             part = vector.take(rows)
             part.tags = tag
             classes[rows], words[rows] = self._pure(part, tag, adding)

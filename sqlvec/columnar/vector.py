@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 NULL, INTEGER, REAL, TEXT, BLOB = 0, 1, 2, 3, 4
 HEAP_SLACK = 64
 EMPTY_HEAP = np.zeros(HEAP_SLACK, np.uint8)
+_FAR_APART = 1_000                  # bytes from text to text beyond which each is cut out of the heap by itself
 
 
 def load_words(heap: Any, offsets: Any) -> Any:
@@ -205,11 +206,16 @@ class ColumnVector:
         offsets = self.bits
         low = int(offsets.min())
         length = self.length
-        if type(length) is int:
-            raw = self.heap[low:int(offsets.max()) + length].tobytes()
+        high = int((offsets + length).max())
+        if high - low > _FAR_APART * self.count:
+            window = memoryview(self.heap)
+            lengths = self.length_array().tolist()
+            pieces = [bytes(window[o:o + n]) for o, n in zip(offsets.tolist(), lengths, strict=True)]
+        elif type(length) is int:
+            raw = self.heap[low:high].tobytes()
             pieces = [raw[o:o + length] for o in (offsets - low).tolist()]
         else:
-            raw = self.heap[low:int((offsets + length).max())].tobytes()
+            raw = self.heap[low:high].tobytes()
             pieces = [raw[o:o + n] for o, n in zip((offsets - low).tolist(), length.tolist(), strict=True)]
         if tag == BLOB:
             return pieces
@@ -508,3 +514,27 @@ def merge(count: int, parts: Sequence[tuple[Any, ColumnVector]]) -> ColumnVector
         bits[positions] = own
     heap = heaps[0] if len(heaps) == 1 else np.concatenate(heaps)
     return ColumnVector(count, tags, bits, lengths, heap)
+
+
+def overlaid(vector: ColumnVector, rows: Any, part: ColumnVector) -> ColumnVector:
+    """``vector`` with the values at ``rows`` (few of them) replaced by those of ``part``."""
+    vector, part = vector.flat(), part.flat()
+    if part.heap is not None and (part.tags >= TEXT if type(part.tags) is int else (part.tags >= TEXT).any()):
+        mask = np.ones(vector.count, bool)
+        mask[rows] = False
+        others = np.flatnonzero(mask)
+        return merge(vector.count, [(others, vector.take(others)), (rows, part)])
+    bits = vector.bits.copy()
+    bits[rows] = part.bits
+    tags = vector.tags
+    if type(tags) is not int or type(part.tags) is not int or tags != part.tags:
+        tags = vector.tag_array().copy()
+        tags[rows] = part.tags
+    return ColumnVector(vector.count, tags, bits, vector.length, vector.heap).settled()
+
+
+def of_one_tag(vector: ColumnVector, tag: int) -> ColumnVector:
+    """The numbers of class ``tag`` in a vector of mixed classes, for all rows: those of other classes are 0."""
+    if type(vector.tags) is int:
+        return vector
+    return ColumnVector(vector.count, tag, np.where(vector.tags == tag, vector.bits, 0))

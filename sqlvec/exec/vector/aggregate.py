@@ -20,14 +20,17 @@ from __future__ import annotations
 from sqlvec.columnar.batch import ColumnBatch, of_vectors
 from sqlvec.columnar.dictionary import KeySet
 from sqlvec.columnar.kernels.aggregate import Count, Extreme, Sum
-from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
-from sqlvec.columnar.vector import INTEGER, TEXT, ColumnVector, concatenate, from_values, merge, nulls
+from sqlvec.columnar.vector import TEXT, ColumnVector, concatenate, from_values, integers, merge, nulls
 from sqlvec.exec.vector.evaluate import Evaluator
+from sqlvec.exec.vector.late_distinct import Adjacent, LateDistinct
+from sqlvec.exec.vector.runs import ExternalSort, Term, block_of, bytes_of
+from sqlvec.exec.vector.window_layout import changes
 from sqlvec.expr import bound
 from sqlvec.functions.aggregate import number_argument
 from sqlvec.plan import physical
+from sqlvec.resolve import resolve
 from sqlvec.values.storage import TEXT as TEXT_AFFINITY
 
 TYPE_CHECKING = False
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
     from sqlvec.plan.physical import Aggregate
 
 _SUMS = frozenset(("sum", "total", "avg"))
+_STATE_BYTES = 40                                 # of an accumulator, per group
+_ROW_STATE_BYTES = 400
+FEW_GROUPS = 1000                                 # so many groups are held whatever the budget
+GROUPS_HELD = 50_000                              # complete groups that are held before they leave
 OUTPUT_ROWS = 8192
 
 
@@ -83,7 +90,8 @@ class Call:
         self.shares = shares                      # another Call steps the state
         self.is_extreme = is_extreme
         self.seen: KeySet | None = None
-        if call.distinct and call.arguments:
+        self.late: LateDistinct | None = None     # the rows that ``seen`` doesn't know, once it is frozen
+        if call.distinct and call.arguments and not is_extreme:
             self.seen = KeySet(["BINARY", call.using])
 
     def result(self, groups: int) -> ColumnVector:
@@ -137,29 +145,26 @@ class RunIds:
     def __init__(self, collations: list[str]) -> None:
         self.collations = collations
         self.count = 0
-        self._last: list[ColumnVector] = []
+        self._adjacent = Adjacent(range(len(collations)), collations)
 
     def add(self, vectors: list[ColumnVector], count: int) -> Any:
-        changed = np.zeros(count, bool)
-        changed[0] = not self._last
-        for number, (vector, collation) in enumerate(zip(vectors, self.collations, strict=True)):
-            if self._last and not compare("IS", vector.slice(0, 1), self._last[number], collation)[0][0]:
-                changed[0] = True
-            if not vector.is_constant and count > 1:
-                vector = vector.flat()
-                changed[1:] |= compare("IS NOT", vector.slice(1, count), vector.slice(0, count - 1), collation)[0]
-        self._last = [vector.flat().slice(count - 1, count).detached() for vector in vectors]
-        ids = np.cumsum(changed)
+        ids = np.cumsum(self._adjacent.new(dict(enumerate(vectors))))
         ids += self.count
         self.count = int(ids[-1])
         return ids
+
+    def bytes(self) -> int:
+        return 0
 
 
 class Aggregation:
     """The running state of one Aggregate node."""
 
-    def __init__(self, node: Aggregate, activation: Activation) -> None:
+    def __init__(self, node: Aggregate, activation: Activation, is_adjacent: bool = False) -> None:
+        """``is_adjacent``: rows of equal keys arrive one behind the other, and groups leave in that order."""
         self.node = node
+        self.settings = activation.context.settings
+        self.is_adjacent = is_adjacent or node.mode == "grouped"
         self.calls = make_calls(node.aggregates, activation)
         expressions = [*node.keys, *node.bare]
         for call in node.aggregates:
@@ -171,11 +176,18 @@ class Aggregation:
         self.keys: Any = None
         if node.keys:
             collations = [node.collations[number] for number in self.hashed]
-            self.keys = RunIds(collations) if node.mode == "grouped" else KeySet(collations)
+            self.keys = RunIds(collations) if self.is_adjacent else KeySet(collations)
         self.groups = 0 if node.keys else 1
         self._firsts: list[list[ColumnVector]] = [[] for _ in (*node.keys, *node.bare)]
+        self._first_bytes = 0
         self._seen_row = False
         self._bare: list[ColumnVector] | None = None       # of the extreme's rows
+
+    def bytes(self) -> int:
+        """About how much memory is held."""
+        total = self._first_bytes + self.groups * sum(_STATE_BYTES if not isinstance(call.state, RowStates) else _ROW_STATE_BYTES for call in self.calls)
+        total += sum(call.seen.bytes() for call in self.calls if call.seen is not None)
+        return total if self.keys is None else total + int(self.keys.bytes())
 
     # --- input -------------------------------------------------------------------------------------------------------------------
 
@@ -210,6 +222,14 @@ class Aggregation:
         bare = [] if self.node.extreme is not None else [firsts.column((column.source, column.number)) for column in self.node.bare]
         for parts, vector in zip(self._firsts, [*vectors, *bare], strict=False):
             parts.append(vector.detached())
+            self._first_bytes += bytes_of(parts[-1])
+
+    def last_group(self, batch: ColumnBatch) -> int:
+        """The row with which the last group of a batch begins (equal keys arrive adjacent); 0: no group begins behind the first row."""
+        node = self.node
+        new = changes([self.evaluator.value(node.keys[number], batch) for number in self.hashed], [node.collations[number] for number in self.hashed],
+                      batch.count)
+        return int(np.flatnonzero(new)[-1])
 
     def _step_call(self, call: Call, ids: Any, batch: ColumnBatch) -> None:
         if call.shares:
@@ -226,24 +246,46 @@ class Aggregation:
                 batch = batch.take(rows)
         vectors = [evaluator.value(argument, batch) for argument in call.call.arguments]
         if call.seen is not None:
-            fresh = self._distinct_rows(call.seen, ids, vectors[0])
+            fresh = self._distinct_rows(call, ids, vectors)
             ids = ids.take(fresh)
             vectors = [vector.take(fresh) for vector in vectors]
-            batch = batch.take(fresh)
-        state = call.state
+        if isinstance(call.state, Extreme):
+            self._step_extreme(call, ids, vectors[0], batch)
+        else:
+            self._step_state(call.state, ids, vectors)
+
+    def _step_state(self, state: Any, ids: Any, vectors: list[ColumnVector]) -> None:
         if isinstance(state, Sum):
             state.step(ids, numeric_argument(vectors[0].flat()), self.groups)
         elif isinstance(state, Count):
             state.step(ids, vectors[0] if vectors else None, self.groups)
-        elif isinstance(state, Extreme):
-            self._step_extreme(call, ids, vectors[0], batch)
         else:
             state.step(ids, vectors, self.groups)
 
-    def _distinct_rows(self, seen: KeySet, ids: Any, vector: ColumnVector) -> Any:
+    def _distinct_rows(self, call: Call, ids: Any, vectors: list[ColumnVector]) -> Any:
+        """The rows whose (group, argument) is new; once the set of those is full, rows that it doesn't know are put aside."""
+        seen = call.seen
+        assert seen is not None
+        keys = [integers(ids), vectors[0]]
+        if call.late is not None:
+            unknown = np.flatnonzero(seen.find(keys, len(ids)) == 0)
+            if len(unknown):
+                call.late.add([integers(ids.take(unknown)), *[vector.take(unknown) for vector in vectors]], len(unknown))
+            return unknown[:0]
         known = seen.count
-        keys = seen.add([ColumnVector(len(ids), INTEGER, ids), vector], len(ids))
-        return first_rows(keys - 1, known, seen.count)
+        fresh = first_rows(seen.add(keys, len(ids)) - 1, known, seen.count)
+        if seen.bytes() > self.settings.memory_budget // 3:
+            call.late = LateDistinct(list(range(1 + len(vectors))), [0, 1], ["BINARY", call.call.using], self.settings)
+        return fresh
+
+    def _step_late(self) -> None:
+        """Give the states the distinct rows that were put aside."""
+        for call in self.calls:
+            if call.late is not None:
+                call.seen = None
+                for batch in call.late.rows():
+                    self._step_state(call.state, batch.column(0).bits, [batch.column(number) for number in range(1, 1 + len(call.call.arguments))])
+                call.late = None
 
     def _step_extreme(self, call: Call, ids: Any, vector: ColumnVector, batch: ColumnBatch) -> None:
         node = self.node
@@ -282,6 +324,7 @@ class Aggregation:
 
     def result(self) -> ColumnBatch:
         """All groups, in the node's order."""
+        self._step_late()
         node = self.node
         groups = self.groups
         firsts = [concatenate(parts) if parts else nulls(groups) for parts in self._firsts]
@@ -292,7 +335,7 @@ class Aggregation:
         vectors = [*keys, *[call.result(groups) for call in self.calls], *bare]
         columns = {(column.source, column.number): vector for column, vector in zip(node.columns, vectors, strict=True)}
         out = of_vectors(groups, columns)
-        if node.mode == "sorted" and groups > 1:
+        if node.mode == "sorted" and not self.is_adjacent and groups > 1:
             out = out.take(sort_order(self._sort_keys(keys), groups))
         return out
 
@@ -359,14 +402,80 @@ def first_rows(ids: Any, known: int, count: int) -> Any:
     return first
 
 
-def aggregate(node: Aggregate, batches: Iterator[ColumnBatch], activation: Activation) -> Iterator[ColumnBatch]:
-    """Run an Aggregate node over its input's batches."""
+def aggregate(node: Aggregate, activation: Activation) -> Iterator[ColumnBatch]:
+    """Run an Aggregate node.  Where the groups don't fit the memory budget the input is read anew and sorted, on disk."""
+    open_node = resolve("sqlvec.exec.vector.pipeline:open_node")
+    if node.mode == "grouped" and node.keys:
+        yield from grouped(node, open_node(node.input, activation), activation)
+        return
     running = Aggregation(node, activation)
+    budget = activation.context.settings.memory_budget
+    batches = open_node(node.input, activation)
     for batch in batches:
         running.step(batch)
-    result = running.result()
+        if node.mode == "sorted" and running.groups > FEW_GROUPS and running.bytes() > budget // 2:
+            batches.close()
+            del running, batch
+            yield from grouped(node, sorted_input(node, activation), activation)
+            return
+    yield from _pieces(running.result())
+
+
+def _pieces(result: ColumnBatch) -> Iterator[ColumnBatch]:
     for start in range(0, result.count, OUTPUT_ROWS):
         yield result if result.count <= OUTPUT_ROWS else result.slice(start, min(result.count, start + OUTPUT_ROWS))
+
+
+def grouped(node: Aggregate, batches: Iterator[ColumnBatch], activation: Activation) -> Iterator[ColumnBatch]:
+    """Aggregate rows whose equal keys are adjacent: when many groups are complete they leave, and the last one begins anew."""
+    running = Aggregation(node, activation, True)
+    budget = activation.context.settings.memory_budget
+    interrupt = activation.context.interrupt
+    for batch in batches:
+        if interrupt[0]:
+            activation.context.check_interrupt()
+        if batch.count and running.groups and (running.groups > GROUPS_HELD or running.bytes() > budget // 4):
+            last = running.last_group(batch)
+            if last:
+                running.step(batch.slice(0, last))
+                yield from _pieces(running.result())
+                running = Aggregation(node, activation, True)
+                batch = batch.slice(last, batch.count)
+        running.step(batch)
+    yield from _pieces(running.result())
+
+
+def sorted_input(node: Aggregate, activation: Activation) -> Iterator[ColumnBatch]:
+    """The columns of the input that the node reads, sorted (stably) by its ``key_order``."""
+    expressions = [*node.keys, *node.bare]
+    for call in node.aggregates:
+        expressions += call.arguments
+        if call.condition is not None:
+            expressions.append(call.condition)
+    names: list[Any] = sorted(set().union(*[bound.columns_of(expression) for expression in expressions]))
+    outputs = list(names)
+    evaluator = Evaluator([term.expression for term in node.key_order], activation)
+    own: list[tuple[Any, Any]] = []
+    terms = []
+    collations = {key.key(): collation for key, collation in reversed(list(zip(node.keys, node.collations, strict=True)))}
+    for number, term in enumerate(node.key_order):
+        name: Any = ("key", number)
+        if isinstance(term.expression, bound.Column):
+            name = (term.expression.source, term.expression.number)
+        if name not in names:
+            names.append(name)
+            own.append((name, term.expression))
+        terms.append(Term(name, term.descending, term.nulls_last, collations.get(term.expression.key(), node.collations[number])))
+    settings = activation.context.settings
+    rows = ExternalSort(names, terms, settings.memory_budget // 2, settings.temp_store_directory)
+    for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(node.input, activation):
+        if batch.count:
+            block = block_of(outputs, [batch.column(name) for name in outputs])
+            for name, expression in own:
+                block[name] = evaluator.value(expression, batch).detached()
+            rows.add(block, batch.count)
+    for block in rows.rows():
+        yield of_vectors(next(iter(block.values())).count, {name: block[name] for name in outputs})
 
 
 __all__ = ["Aggregation", "aggregate", "first_rows"]

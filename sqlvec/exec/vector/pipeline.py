@@ -91,7 +91,7 @@ def run_project(node: physical.Project, activation: Activation) -> Iterator[Colu
 
 
 def run_aggregate(node: physical.Aggregate, activation: Activation) -> Iterator[ColumnBatch]:
-    yield from aggregate(node, open_node(node.input, activation), activation)
+    yield from aggregate(node, activation)
 
 
 def run_limit(node: physical.Limit, activation: Activation) -> Iterator[ColumnBatch]:
@@ -193,7 +193,10 @@ def _rows(node: physical.Node, activation: Activation, progress: Progress) -> It
         batches = open_node(node, activation)
     restart_at = _restart_batch() if activation.context.settings.engine == "restarting" else -1
     number = 0
+    interrupt = activation.context.interrupt
     while True:
+        if interrupt[0]:
+            activation.context.check_interrupt()
         with np.errstate(all="ignore"):
             batch = next(batches, None)
             if batch is None:

@@ -1,25 +1,35 @@
-"""Sorted runs of rows in a temporary file, read back in step with a merge.
+"""Sorting of more rows than fit the memory budget: sorted runs in a temporary file, and their merge.
 
-A sort beyond the memory budget writes what it holds as a *run*: its rows in sorted order, in frames of a few thousand rows.  Only the sort keys stay
-in memory.  At the end one global order over all keys is computed; restricted to one run it goes forwards, so every run is read once from
-front to back, a frame at a time.
+An :class:`ExternalSort` takes blocks of rows (vectors by name).  What it holds beyond its share of the budget becomes a *run*: the rows in sorted
+order, written in frames of a few thousand rows.  The merge holds a frame or two of each run: it sorts what it holds, and delivers up to the first row
+that is the last one held of its run; rows behind that could still be overtaken.  Beyond ``MOST_RUNS`` runs all are merged into one.
+
+Invariants:
+
+1. The sort is stable: equal rows leave in the order in which they came.  Runs follow each other in arrival order, and all sorting here keeps that order.
+2. No more is held than the share of the budget and a frame or two of each run.
 """
 from __future__ import annotations
 
-from sqlvec.columnar.numeric import distinct_small, np
-from sqlvec.columnar.vector import HEAP_SLACK, ColumnVector, concatenate, merge
+from sqlvec.columnar.numeric import np
+from sqlvec.columnar.ordering import SortKey, sort_order
+from sqlvec.columnar.vector import HEAP_SLACK, ColumnVector, concatenate
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 FRAME_ROWS = 4096
+OUTPUT_ROWS = 8192
+MOST_RUNS = 64
+_SORTING = 40                                     # bytes that sorting takes per row
 
 
 def pack(vector: ColumnVector) -> tuple[list[Any], list[Any]]:
     """(header, buffers) of a vector that owns its text."""
-    vector = vector.flat()
+    vector = vector.flat().detached() if vector.bits is None else vector.flat()
     tags = vector.tags if type(vector.tags) is int else -1
     length = vector.length
     kind = "none" if length is None else "one" if type(length) is int else "many"
@@ -44,75 +54,169 @@ def unpack(header: list[Any], buffers: list[bytes]) -> ColumnVector:
 
 def bytes_of(vector: ColumnVector) -> int:
     """About how much memory a detached vector takes."""
+    if vector.is_constant:
+        return 0
     total = 8 * vector.count
-    if vector.heap is not None:
+    if type(vector.tags) is not int:
+        total += vector.count
+    if vector.heap is not None and vector.bits is not None:
         total += len(vector.heap) + 8 * vector.count
     return total
 
 
+def write_block(file: Any, names: list[Any], vectors: dict[Any, ColumnVector]) -> int:
+    """Append some rows as one frame; returns its place."""
+    headers = []
+    buffers: list[Any] = []
+    for name in names:
+        header, own = pack(vectors[name])
+        headers.append(header)
+        buffers += own
+    return file.write(headers, buffers)  # type: ignore[no-any-return]
+
+
+def read_block(file: Any, names: list[Any], place: int) -> dict[Any, ColumnVector]:
+    headers, buffers = file.read(place)
+    found = {}
+    at = 0
+    for name, header in zip(names, headers, strict=True):
+        found[name] = unpack(header, buffers[at:at + header[5]])
+        at += header[5]
+    return found
+
+
+class Term:
+    """What to sort by: a name among the vectors, direction, where NULLs go, collation."""
+
+    __slots__ = ("collation", "descending", "name", "nulls_last")
+
+    def __init__(self, name: Any, descending: bool = False, nulls_last: bool | None = None, collation: str = "BINARY") -> None:
+        self.name = name
+        self.descending = descending
+        self.nulls_last = nulls_last
+        self.collation = collation
+
+    def key(self, vectors: dict[Any, ColumnVector]) -> SortKey:
+        return SortKey(vectors[self.name], self.descending, self.nulls_last, self.collation)
+
+
 class Run:
-    """One sorted run: its frames and how far it has been read."""
+    """The frames of one run that were not read yet, and the rows that were read and not delivered."""
 
-    __slots__ = ("_file", "_frames", "_held", "_names", "count")
+    __slots__ = ("count", "frames", "held")
 
-    def __init__(self, file: Any, names: list[Any], vectors: dict[Any, ColumnVector], order: Any) -> None:
-        self._file = file
-        self._names = names
-        self._frames: list[int] = []
-        self._held: dict[Any, ColumnVector] = {}
-        self.count = len(order)
-        for start in range(0, len(order), FRAME_ROWS):
-            rows = order[start:start + FRAME_ROWS]
-            headers = []
-            buffers: list[Any] = []
-            for name in names:
-                header, own = pack(vectors[name].take(rows).detached())
-                headers.append(header)
-                buffers += own
-            self._frames.append(file.write(headers, buffers))
-        self._frames.reverse()
-
-    def next(self, count: int) -> dict[Any, ColumnVector]:
-        """The next ``count`` rows."""
-        parts: dict[Any, list[ColumnVector]] = {name: [] for name in self._names}
-        while count:
-            if not self._held or not next(iter(self._held.values())).count:
-                headers, buffers = self._file.read(self._frames.pop())
-                self._held = {}
-                at = 0
-                for name, header in zip(self._names, headers, strict=True):
-                    self._held[name] = unpack(header, buffers[at:at + header[5]])
-                    at += header[5]
-            have = next(iter(self._held.values())).count
-            now = min(count, have)
-            for name, vector in self._held.items():
-                parts[name].append(vector.slice(0, now))
-                self._held[name] = vector.slice(now, have)
-            count -= now
-        return {name: concatenate(blocks) for name, blocks in parts.items()}
+    def __init__(self, frames: list[int]) -> None:
+        self.frames = frames[::-1]
+        self.held: dict[Any, ColumnVector] | None = None
+        self.count = 0                            # rows held
 
 
-class Runs:
-    """The runs of one sort."""
+class ExternalSort:
+    """See the module text.  ``budget`` in bytes; ``names`` of the vectors that blocks have."""
 
-    def __init__(self, directory: str, names: list[Any]) -> None:
-        self._file = resolve("sqlvec.exec.spill:SpillFile")(directory)
-        self._names = names
+    def __init__(self, names: list[Any], terms: list[Term], budget: int, directory: str) -> None:
+        self.names = names
+        self.terms = terms
+        self.budget = budget
+        self.directory = directory
+        self.blocks: list[dict[Any, ColumnVector]] = []
+        self.count = 0                            # rows in ``blocks``
+        self.bytes = 0
         self.runs: list[Run] = []
+        self._file: Any = None
 
-    def add(self, vectors: dict[Any, ColumnVector], order: Any) -> None:
-        self.runs.append(Run(self._file, self._names, vectors, order))
+    def add(self, block: dict[Any, ColumnVector], count: int) -> None:
+        """Take ``count`` rows; their vectors own their text."""
+        self.blocks.append(block)
+        self.count += count
+        self.bytes += sum(map(bytes_of, block.values())) + _SORTING * count
+        if self.bytes > self.budget and self.names:
+            self._write_run()
 
-    def rows(self, order: Any) -> dict[Any, ColumnVector]:
-        """The rows at the next places of the global order (numbered run after run)."""
-        ends = np.cumsum([run.count for run in self.runs])
-        owner = np.searchsorted(ends, order, side="right")
-        parts: dict[Any, list[tuple[Any, ColumnVector]]] = {name: [] for name in self._names}
-        for number in distinct_small(owner):
-            places = np.flatnonzero(owner == number)
-            for name, vector in self.runs[number].next(len(places)).items():
-                parts[name].append((places, vector))
-        return {name: merge(len(order), blocks) for name, blocks in parts.items()}
+    def sorted(self) -> tuple[dict[Any, ColumnVector], Any]:
+        """All rows held, as (vectors, their order); they aren't held any more."""
+        blocks, self.blocks = self.blocks, []
+        vectors = {name: concatenate([block.pop(name) for block in blocks]) for name in self.names}
+        return vectors, sort_order([term.key(vectors) for term in self.terms], self.count)
+
+    def _write_run(self) -> None:
+        vectors, order = self.sorted()
+        starts = range(0, len(order), FRAME_ROWS)
+        self.runs.append(Run(self._frames({name: vector.take(order[start:start + FRAME_ROWS]) for name, vector in vectors.items()}
+                                          for start in starts)))
+        self.count = self.bytes = 0
+        if len(self.runs) >= MOST_RUNS:
+            old = self._file
+            self._file = None
+            frames = self._frames(self._merged(old))
+            old.close()
+            self.runs = [Run(frames)]
+
+    def _frames(self, blocks: Any) -> list[int]:
+        """Write blocks of rows; their places."""
+        if self._file is None:
+            self._file = resolve("sqlvec.exec.spill:SpillFile")(self.directory)
+        return [write_block(self._file, self.names, {name: vector.detached() for name, vector in block.items()}) for block in blocks]
+
+    def rows(self) -> Iterator[dict[Any, ColumnVector]]:
+        """All rows in order, some thousands at a time.  Ends the sort."""
+        if self._file is None:
+            if self.count:
+                vectors, order = self.sorted()
+                for start in range(0, len(order), OUTPUT_ROWS):
+                    rows = order[start:start + OUTPUT_ROWS]
+                    yield {name: vector.take(rows) for name, vector in vectors.items()}
+            return
+        if self.count:
+            self._write_run()
+        try:
+            yield from self._merged(self._file)
+        finally:
+            self.close()
+
+    def _merged(self, file: Any) -> Iterator[dict[Any, ColumnVector]]:
+        """The rows of all runs in one order."""
+        runs = self.runs
+        while runs:
+            for run in runs:
+                while run.frames and run.count < FRAME_ROWS // 2:
+                    block = read_block(file, self.names, run.frames.pop())
+                    count = next(iter(block.values())).count
+                    if run.held is not None and run.count:
+                        block = {name: concatenate([run.held[name], vector]) for name, vector in block.items()}
+                    run.held = block
+                    run.count += count
+            vectors = {name: concatenate([run.held[name] for run in runs if run.held is not None]) for name in self.names}
+            counts = np.array([run.count for run in runs], np.int64)
+            order = sort_order([term.key(vectors) for term in self.terms], int(counts.sum()))
+            ends = np.cumsum(counts)
+            goes_on = np.flatnonzero([bool(run.frames) for run in runs])
+            if len(goes_on):
+                place = np.empty(len(order), np.int64)
+                place[order] = np.arange(len(order), dtype=np.int64)
+                order = order[:int(place.take(ends.take(goes_on) - 1).min()) + 1]
+            for start in range(0, len(order), OUTPUT_ROWS):
+                rows = order[start:start + OUTPUT_ROWS]
+                yield {name: vector.take(rows) for name, vector in vectors.items()}
+            taken = np.bincount(np.searchsorted(ends, order, side="right"), minlength=len(runs)).tolist()
+            for run, gone in zip(runs, taken, strict=True):
+                assert run.held is not None
+                run.held = {name: vector.slice(gone, run.count) for name, vector in run.held.items()}
+                run.count -= gone
+            runs = [run for run in runs if run.count or run.frames]
 
     def close(self) -> None:
-        self._file.close()
+        """Give the temporary file up."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self.runs = []
+        self.blocks = []
+
+
+def block_of(names: list[Any], vectors: list[ColumnVector]) -> dict[Any, ColumnVector]:
+    """Vectors that own their text, by name."""
+    return {name: vector.detached() for name, vector in zip(names, vectors, strict=True)}
+
+
+__all__ = ["ExternalSort", "Term", "block_of", "bytes_of"]

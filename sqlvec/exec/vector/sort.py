@@ -3,7 +3,7 @@
 Sort keeps the detached columns of all rows and puts them in order once.  With a LIMIT right above only the first ``limit + offset`` rows
 matter: after enough rows are held, each further batch is first cut to the rows that come before the worst one held, and what is held is cut
 back whenever it has doubled.  A sort whose input has its leading keys in order already is the same stable sort.  A sort of more than the memory
-budget writes sorted runs to a temporary file (runs.py).
+budget writes sorted runs to a temporary file (runs.py); so does Distinct with the rows that its full table of keys doesn't know.
 """
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from sqlvec.columnar.batch import ColumnBatch, of_vectors
 from sqlvec.columnar.dictionary import KeySet
 from sqlvec.columnar.kernels.compare import compare
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.ordering import SortKey, sort_order
-from sqlvec.columnar.vector import ColumnVector, concatenate
+from sqlvec.columnar.vector import ColumnVector
 from sqlvec.exec.vector.aggregate import first_rows
 from sqlvec.exec.vector.evaluate import Evaluator
-from sqlvec.exec.vector.runs import Runs, bytes_of
+from sqlvec.exec.vector.late_distinct import LateDistinct
+from sqlvec.exec.vector.runs import ExternalSort, Term
+from sqlvec.expr import bound
 from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
@@ -26,27 +27,30 @@ if TYPE_CHECKING:
     from sqlvec.exec.program import Activation
     from sqlvec.plan.physical import Distinct, Sort
 
-OUTPUT_ROWS = 8192
 _TOP_LIMIT = 50_000
 
 
 class Sorting:
-    """The held rows of one Sort: vectors per output column, and per sort key (prefixed ``"key"``)."""
+    """The held rows of one Sort: vectors per output column, and those sort keys that are none (named ``("key", number)``)."""
 
     def __init__(self, node: Sort, activation: Activation) -> None:
         self.node = node
-        self.names: list[Any] = [(column.source, column.number) for column in node.columns]
+        self.outputs: list[Any] = [(column.source, column.number) for column in node.columns]
         self.evaluator = Evaluator([term.expression for term in node.keys], activation)
-        self.blocks: list[dict[Any, ColumnVector]] = []
-        self.count = 0
-        self.wanted = self._wanted()
-        self.is_full = False
+        self.names = list(self.outputs)
+        self.key_names: list[Any] = []
+        for number, term in enumerate(node.keys):
+            name: Any = (term.expression.source, term.expression.number) if isinstance(term.expression, bound.Column) else None
+            if name not in self.names:
+                name = ("key", number)
+                self.names.append(name)
+            self.key_names.append(name)
+        terms = [Term(name, term.descending, term.nulls_last, term.collation) for name, term in zip(self.key_names, node.keys, strict=True)]
         settings = activation.context.settings
-        self.budget = settings.memory_budget
-        self.directory = settings.temp_store_directory
-        self.bytes = 0
-        self.runs: Runs | None = None
-        self.run_keys: list[dict[Any, ColumnVector]] = []
+        self.wanted = self._wanted()
+        # a top-N holds few rows: it is cut back, never spilled
+        self.rows = ExternalSort(self.names, terms, settings.memory_budget * 3 // 4 if self.wanted is None else 1 << 62, settings.temp_store_directory)
+        self.is_full = False
 
     def _wanted(self) -> int | None:
         """How many rows the LIMIT above needs, or None for all."""
@@ -71,23 +75,19 @@ class Sorting:
                     return
                 batch = batch.take(rows)
                 keys = [key.take(rows) for key in keys]
-        block = {name: batch.column(name).detached() for name in self.names}
-        for number, key in enumerate(keys):
-            block["key", number] = key.detached()
-        self.blocks.append(block)
-        self.count += batch.count
-        if self.wanted is None:
-            self.bytes += sum(map(bytes_of, block.values()))
-            if self.bytes > self.budget and self.names:
-                self._write_run()
-        elif self.count >= max(2 * self.wanted, 4096):
+        block = {name: batch.column(name).detached() for name in self.outputs}
+        for name, key in zip(self.key_names, keys, strict=True):
+            if name not in block:
+                block[name] = key.detached()
+        self.rows.add(block, batch.count)
+        if self.wanted is not None and self.rows.count >= max(2 * self.wanted, 4096):
             self._cut()
 
     def _candidates(self, first_key: ColumnVector) -> Any:
         """Rows of a batch whose first key isn't behind that of the worst row held."""
         term = self.node.keys[0]
         assert self.wanted is not None
-        worst = self.blocks[0]["key", 0].slice(self.wanted - 1, self.wanted)
+        worst = self.rows.blocks[0][self.key_names[0]].slice(self.wanted - 1, self.wanted)
         null = first_key.null_mask()
         if term.nulls_last is not None or null is not None or worst.value(0) is None:
             return None
@@ -99,57 +99,23 @@ class Sorting:
 
     def _cut(self) -> None:
         """Keep the first ``wanted`` rows only."""
-        vectors, order = self._sorted()
+        vectors, order = self.rows.sorted()
         order = order[:self.wanted]
-        self.blocks = [{name: vector.take(order).detached() for name, vector in vectors.items()}]
-        self.count = len(order)
-        self.is_full = self.count == self.wanted and self.count > 0
-
-    def _write_run(self) -> None:
-        """Move the rows held to the temporary file, sorted; their keys stay."""
-        vectors, order = self._sorted()
-        if self.runs is None:
-            self.runs = Runs(self.directory, self.names)
-        self.runs.add(vectors, order)
-        self.run_keys.append({name: vector.take(order).detached() for name, vector in vectors.items() if name[0] == "key"})
-        self.blocks = []
-        self.count = self.bytes = 0
-
-    def _merged(self) -> Iterator[ColumnBatch]:
-        """All runs in one order."""
-        if self.count:
-            self._write_run()
-        assert self.runs is not None
-        keys = []
-        for number, term in enumerate(self.node.keys):
-            vector = concatenate([block["key", number] for block in self.run_keys])
-            keys.append(SortKey(vector, term.descending, term.nulls_last, term.collation))
-        order = sort_order(keys, sum(run.count for run in self.runs.runs))
-        try:
-            for start in range(0, len(order), OUTPUT_ROWS):
-                places = order[start:start + OUTPUT_ROWS]
-                yield of_vectors(len(places), self.runs.rows(places))
-        finally:
-            self.runs.close()
-
-    def _sorted(self) -> tuple[dict[Any, ColumnVector], Any]:
-        names = self.blocks[0].keys()
-        vectors = {name: concatenate([block[name] for block in self.blocks]) for name in names}
-        keys = [SortKey(vectors["key", number], term.descending, term.nulls_last, term.collation) for number, term in enumerate(self.node.keys)]
-        return vectors, sort_order(keys, self.count)
+        self.rows.blocks = [{name: vector.take(order).detached() for name, vector in vectors.items()}]
+        self.rows.count = len(order)
+        self.is_full = self.rows.count == self.wanted and self.rows.count > 0
 
     def result(self) -> Iterator[ColumnBatch]:
-        if self.runs is not None:
-            yield from self._merged()
-            return
-        if not self.count:
-            return
-        vectors, order = self._sorted()
-        if self.wanted is not None:
-            order = order[:self.wanted]
-        batch = of_vectors(self.count, {name: vectors[name] for name in self.names})
-        for start in range(0, len(order), OUTPUT_ROWS):
-            yield batch.take(order[start:start + OUTPUT_ROWS])
+        left = self.wanted
+        for block in self.rows.rows():
+            count = next(iter(block.values())).count
+            batch = of_vectors(count, {name: block[name] for name in self.outputs})
+            if left is not None and count > left:
+                batch = batch.slice(0, left)
+            if batch.count:
+                yield batch
+            if left is not None:
+                left -= batch.count
 
 
 def run_sort(node: Sort, activation: Activation) -> Iterator[ColumnBatch]:
@@ -161,17 +127,35 @@ def run_sort(node: Sort, activation: Activation) -> Iterator[ColumnBatch]:
 
 
 def run_distinct(node: Distinct, activation: Activation) -> Iterator[ColumnBatch]:
-    """The first row of each set of equal rows, in arrival order."""
-    seen = KeySet(node.collations[:node.width])
-    names = [(column.source, column.number) for column in node.columns[:node.width]]
+    """The first row of each set of equal rows, in arrival order.
+
+    Once the keys take too much memory no more are learnt: rows with other keys are sorted externally, and those that come first among equals are put
+    back into arrival order."""
+    collations = node.collations[:node.width]
+    seen = KeySet(collations)
+    names = [(column.source, column.number) for column in node.columns]
+    keys = names[:node.width]
+    budget = activation.context.settings.memory_budget
+    late: LateDistinct | None = None
     for batch in resolve("sqlvec.exec.vector.pipeline:open_node")(node.input, activation):
         if not batch.count:
             continue
         known = seen.count
-        ids = seen.add([batch.column(name) for name in names], batch.count)
+        vectors = [batch.column(name) for name in keys]
+        if late is not None:
+            unknown = np.flatnonzero(seen.find(vectors, batch.count) == 0)
+            if len(unknown):
+                late.add([batch.column(name).take(unknown) for name in names], len(unknown))
+            continue
+        ids = seen.add(vectors, batch.count)
         rows = first_rows(ids - 1, known, seen.count)
         if len(rows):
             yield batch.take(rows)
+        if seen.bytes() > budget // 2:
+            late = LateDistinct(names, keys, collations, activation.context.settings)
+    if late is not None:
+        del seen
+        yield from late.rows()
 
 
 __all__ = ["Sorting", "run_distinct", "run_sort"]

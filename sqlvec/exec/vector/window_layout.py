@@ -33,6 +33,14 @@ def changes(vectors: list[ColumnVector], collations: list[str], count: int) -> A
     return changed
 
 
+def changes_after(last: list[ColumnVector], vectors: list[ColumnVector], collations: list[str]) -> Any:
+    """The same for rows that follow the row ``last``."""
+    changed = changes(vectors, collations, vectors[0].count)
+    changed[0] = any(not compare("IS", vector.slice(0, 1), before, collation)[0][0]
+                     for vector, before, collation in zip(vectors, last, collations, strict=True))
+    return changed
+
+
 def _runs(changed: Any) -> tuple[Any, Any, Any]:
     """(starts of the runs with the number of rows at the end, first row and row behind the run of each row)."""
     starts = np.append(np.flatnonzero(changed), len(changed))
@@ -103,4 +111,4 @@ class Layout:
         return sums - np.repeat(before, np.diff(self.partitions))
 
 
-__all__ = ["Layout", "changes"]
+__all__ = ["Layout", "changes", "changes_after"]
