@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SPACES = " \t\n\r\f\x0b"
 COLLECT_AFTER = 100_000        # rows are tuples without cycles: looking for garbage among them at the usual rate is wasted time
 RECURSION_LIMIT = 8000  # deep expressions and chains of views; the main thread's stack takes more
+DEFECTS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, RuntimeError, TypeError, ValueError)
 EXIT = 2  # what a dot-command returns to end the shell; 1 is an error
 
 
@@ -129,7 +130,7 @@ class Shell:
                 error.phase = "prepare"
                 error.sql_start = position
                 raise
-            except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as failure:
+            except DEFECTS as failure:
                 raise _defect(failure, "prepare", position) from failure
             if statement is None:
                 return
@@ -140,7 +141,7 @@ class Shell:
                     error.phase = "step"
                 error.sql_start = position
                 raise
-            except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as failure:
+            except DEFECTS as failure:
                 raise _defect(failure, "step", position) from failure
             finally:
                 statement.close()

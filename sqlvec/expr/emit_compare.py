@@ -321,11 +321,20 @@ def is_truth_value(emitter: Emitter, node: bound.IsTruth) -> str:
 
 def between_truth(emitter: Emitter, node: bound.Between, wanted: bool) -> str:
     wanted = wanted is not node.negated
+    operand, bound_operand, assignment = _between_operands(emitter, node)
+    low = compare_operands(emitter, node.low, operand, bound_operand, wanted)
+    high = compare_operands(emitter, node.high, _again(operand), emitter.operand(node.high.right), wanted)
+    both = f"({low} {'and' if wanted else 'or'} {high})"
+    return f"({assignment}, {both})[1]" if assignment else both
+
+
+def _between_operands(emitter: Emitter, node: bound.Between) -> tuple[Operand, Operand, str]:
+    """The operand, the lower bound, and an assignment that must come first: a bound that is NULL can keep the comparison from reaching the operand."""
     operand = emitter.operand(node.low.left)
-    low = compare_operands(emitter, node.low, operand, emitter.operand(node.low.right), wanted)
-    again = _again(operand)
-    high = compare_operands(emitter, node.high, again, emitter.operand(node.high.right), wanted)
-    return f"({low} {'and' if wanted else 'or'} {high})"
+    low = emitter.operand(node.low.right)
+    if operand.first == operand.again or "n" not in low.kinds:
+        return operand, low, ""
+    return _again(operand), low, operand.first
 
 
 def _again(operand: Operand) -> Operand:
@@ -335,11 +344,12 @@ def _again(operand: Operand) -> Operand:
 
 
 def between_value(emitter: Emitter, node: bound.Between) -> str:
-    operand = emitter.operand(node.low.left)
-    low = _three_valued(emitter, node.low, operand, emitter.operand(node.low.right))
+    operand, bound_operand, assignment = _between_operands(emitter, node)
+    low = _three_valued(emitter, node.low, operand, bound_operand)
     high = _three_valued(emitter, node.high, _again(operand), emitter.operand(node.high.right))
     both = f"{emitter.operation('and_values')}({low}, {high})"
-    return f"{emitter.operation('not_')}({both})" if node.negated else both
+    value = f"{emitter.operation('not_')}({both})" if node.negated else both
+    return f"({assignment}, {value})[1]" if assignment else value
 
 
 # --- IN ------------------------------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 The first listed window is the *main* one: its pass runs last, over rows sorted by its PARTITION BY and ORDER BY; the second one's pass runs before it over
 rows in its own order, and so on inwards.  Without an ORDER BY the result therefore comes in the order of the main window, ties in that of the second.
 
+An ORDER BY that names a result column doesn't read what the main pass computes for it: that is computed once more by a pass of its own
+(``WindowCall.repeats``) further in, and the sorter shows those values.
+
 Before the passes a Project computes what they need (partition, order and argument expressions) once; it hands the plain columns on unchanged.
 
 Follows "Window Functions" of the manual.
@@ -29,7 +32,7 @@ class WindowLowering:
         self.passes: list[list[WindowCall]] = []           # calls by window, the main one first
         known: dict[Any, list[WindowCall]] = {}
         for call in block.windows:
-            key = call.window.key()
+            key = call.window.key(), call.repeats >= 0
             if key not in known:
                 known[key] = []
                 self.passes.append(known[key])
@@ -63,6 +66,7 @@ class WindowLowering:
                                for term in self.block.window_order])
             if terms and presorted < len(terms):
                 node = physical.Sort(node, terms, presorted)
+                node.for_window = True
             if position == len(groups) - 1 and self.block.window_limit is not None:
                 node = physical.Limit(node, self.block.window_limit, None)
             node = self._pass(node, window, group, computed, mapping)
@@ -71,6 +75,7 @@ class WindowLowering:
         def change(expression: Expression) -> Expression | None:
             return mapping.get(expression.key()) if type(expression) is WindowCall else None
 
+        results, order = _as_sorted(results, order, self.block.distinct)
         results = tuple([expression.replace(change) for expression in results])
         order = tuple([OrderTerm(term.expression.replace(change), term.descending, term.nulls_last, term.collation) for term in order])
         return node, results, order, is_sorted
@@ -78,7 +83,7 @@ class WindowLowering:
     def _regroup(self, calls: list[WindowCall]) -> list[list[WindowCall]]:
         found: dict[Any, list[WindowCall]] = {}
         for call in calls:
-            group = found.setdefault(call.window.key(), [])
+            group = found.setdefault((call.window.key(), call.repeats >= 0), [])
             if not any(call == other for other in group):
                 group.append(call)
         return list(found.values())
@@ -168,6 +173,33 @@ def _calls_in(expressions: list[Expression]) -> list[WindowCall]:
             if type(node) is WindowCall:
                 found.append(node)
     return found
+
+
+def _as_sorted(results: tuple[Expression, ...], order: tuple[OrderTerm, ...],
+               is_distinct: bool) -> tuple[tuple[Expression, ...], tuple[OrderTerm, ...]]:
+    """Result list and ORDER BY as the sorter has them: a column that is sorted by shows what it was sorted by, the value of repeated calls; where
+    duplicates are removed first it is the other way round."""
+    shown, terms = list(results), list(order)
+    for number, term in enumerate(order):
+        wanted = term.expression
+        while isinstance(wanted, Collate):
+            wanted = wanted.operand
+        at = next((node.repeats for node in wanted.walk() if type(node) is WindowCall and node.repeats >= 0), -1)
+        if at < 0 or wanted.replace(_once).key() != results[at].key():
+            continue
+        if is_distinct:
+            terms[number] = OrderTerm(term.expression.replace(_once), term.descending, term.nulls_last, term.collation)
+        else:
+            shown[at] = wanted
+    return tuple(shown), tuple(terms)
+
+
+def _once(node: Expression) -> Expression | None:
+    if type(node) is not WindowCall or node.repeats < 0:
+        return None
+    call = node.copy()
+    call.repeats = -1
+    return call  # type: ignore[no-any-return]
 
 
 def _over_columns(window: Window, computed: dict[Any, Column]) -> Window:

@@ -389,9 +389,10 @@ class WindowPass(Node):
 class Sort(Node):
     """Stable sort by ``keys`` (expressions are input columns).  ``presorted`` = how many leading keys the input already satisfies.
 
-    ``limit``: bound expression for LIMIT (+ ``offset``) known to apply right above: keep only that many (top-N); the Limit node still stands above."""
+    ``limit``: bound expression for LIMIT (+ ``offset``) known to apply right above: keep only that many (top-N); the Limit node still stands above.
+    ``for_window``: the rows go to a WindowPass, which reads them as columns of their types."""
 
-    __slots__ = ("input", "keys", "limit", "offset", "presorted")
+    __slots__ = ("for_window", "input", "keys", "limit", "offset", "presorted")
     INPUTS = ("input",)
 
     def __init__(self, input: Node, keys: tuple[OrderTerm, ...], presorted: int = 0, limit: Expression | None = None, offset: Expression | None = None) -> None:
@@ -401,6 +402,7 @@ class Sort(Node):
         self.presorted = presorted
         self.limit = limit
         self.offset = offset
+        self.for_window = False
 
 
 class Distinct(Node):

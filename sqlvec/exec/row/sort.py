@@ -91,10 +91,13 @@ def real_places(node: physical.Node) -> tuple[int, ...]:
     """Where the rows of ``node`` hold REAL columns that are computed on reading (VIRTUAL).
 
     The original keeps such a value as "an integer that is shown as a real"; its sorter stores the integer and forgets the rest."""
-    if not isinstance(node, physical.Project):
-        return ()
+    loops = node.input if isinstance(node, physical.Project) else node
+    while isinstance(loops, (physical.Sort, physical.Filter)):
+        loops = loops.input
+    if not isinstance(loops, physical.Join):
+        return ()                   # windows and aggregates hand true reals on
     found = []
-    for place, expression in enumerate(node.expressions):
+    for place, expression in enumerate(node.expressions if isinstance(node, physical.Project) else node.columns):
         if isinstance(expression, bound.Column) and expression.table is not None and expression.number >= 0 and expression.table.kind == "table" \
                 and expression.affinity == REAL and expression.table.fields[expression.number] < 0:
             found.append(place)
@@ -118,7 +121,7 @@ _EXACT = float(1 << 47)
 def open_sort(node: physical.Sort, compiler: Compiler) -> Any:
     """Compile a Sort."""
     source = compiler.operator(node.input)
-    places = real_places(node.input)
+    places = real_places(node.input) if isinstance(node.input, physical.Project) and not node.for_window else ()
     keys = KeyMaker(node.keys, node.input.columns, compiler)
     bounds = limit_function(node.limit, node.offset, compiler) if node.limit is not None else None
     presorted = node.presorted
