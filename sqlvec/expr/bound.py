@@ -534,9 +534,12 @@ class Window:
 
 
 class WindowCall(Expression):
-    """A window function (or an aggregate used as one).  Lowering replaces it by a Column of the Window node's output."""
+    """A window function (or an aggregate used as one).  Lowering replaces it by a Column of the Window node's output.
 
-    __slots__ = ("arguments", "condition", "function", "star", "using", "window")
+    ``repeats``: the position of the result column, with a function of the main window, that ORDER BY names: SQLite computes it once more for that, in a
+    pass of its own; else -1."""
+
+    __slots__ = ("arguments", "condition", "function", "repeats", "star", "using", "window")
     CHILD = ("condition",)
     CHILDREN = ("arguments",)
 
@@ -549,9 +552,11 @@ class WindowCall(Expression):
         self.condition = condition
         self.using = using
         self.star = star
+        self.repeats = -1
 
     def key(self) -> tuple[Any, ...]:
-        return ("WindowCall", id(self.function), _key_part(self.arguments), _key_part(self.condition), self.window.key(), self.using, self.star)
+        return ("WindowCall", id(self.function), _key_part(self.arguments), _key_part(self.condition), self.window.key(), self.using, self.star,
+                self.repeats)
 
 
 class Raise(Expression):

@@ -142,10 +142,12 @@ class Statement:
         targets, width = target_columns(table, None if binder.is_lenient else statement.columns)
         if statement.source is None:
             targets = (-1,) * len(targets)
-        transfers = keeps_rowids = False
+        transfers = keeps_rowids = is_moved = False
         other = transfer.source_table(statement.source, binder.context.catalogs, self.binding.schema) if statement.columns is None else None
-        if other is not None and not has_triggers and not statement.upserts and self.binding.ctes is None:
-            transfers = transfer.may_transfer(table, other, binder.derived_binding(), binder.context.settings)
+        if other is not None and not has_triggers and not statement.upserts and statement.returning is None and self.binding.ctes is None:
+            is_moved = transfer.moves_always(table, statement.or_action)
+            transfers = (is_moved or all(column.generated is None for column in table.columns)) and transfer.may_transfer(
+                table, other, binder.derived_binding(), binder.context.settings)
             keeps_rowids = transfers and transfer.keeps_rowids(table)
         if transfers:
             width = len(table.columns)
@@ -164,6 +166,7 @@ class Statement:
         node = Insert(write, rows, source, targets)
         node.action = statement.or_action
         node.keeps_rowids = keeps_rowids
+        node.is_moved = transfers and is_moved
         if statement.upserts:
             if table.kind == "view":
                 raise errors.plain("cannot UPSERT a view")

@@ -43,7 +43,7 @@ class Printer:
         self.rows: list[Row] = []
         self.number = number
         self.shown: set[int] = set()
-        self.lists: dict[int, int] = {}         # IN operators that drive a loop: how many of their operands do
+        self.lists: dict[int, int] = {}         # sub-queries of IN operators that drive the current loop: how many operands do
         self.deferred: list[tuple[physical.Level, int]] = []      # right joins whose unmatched rows come after the loop body
 
     def line(self, parent: int, detail: str) -> int:
@@ -74,7 +74,7 @@ class Printer:
                 self.line(0, f"SCAN {len(root.value_rows)} CONSTANT ROWS")
             for row in root.value_rows:
                 self.expressions(row, 0)
-        elif root.source is not None:
+        elif root.source is not None and not getattr(root, "is_moved", False):
             self.query(root.source, 0)
         for clause in getattr(root, "upserts", ()):
             if clause.where is not None:
@@ -121,8 +121,10 @@ class Printer:
                 if isinstance(upper, physical.Aggregate) and upper.mode == "plain":
                     self._distinct_aggregates(upper, parent, is_streamed=_streams_distinct(upper))
             self.expressions(base.constants, parent)
-            for level in base.levels:
-                self._level(level, parent)
+            hides_first = not base.constants and any(isinstance(upper, physical.Distinct) and upper.ordered for upper in above) \
+                and isinstance(base.levels[0].path, physical.QueryScan) and not base.levels[0].path.materialized
+            for at, level in enumerate(base.levels):
+                self._level(level, parent, is_hidden=hides_first and at == 0)
             for level in base.levels:
                 if level.rest is not None:
                     self.deferred.append((level, parent))
@@ -277,17 +279,23 @@ class Printer:
             parent = parent if follows is None else follows
         return parent
 
-    def _level(self, level: physical.Level, parent: int) -> None:
+    def _level(self, level: physical.Level, parent: int, is_hidden: bool = False) -> None:
+        """One loop.  ``is_hidden``: it scans a co-routine for a DISTINCT that needs no b-tree: SQLite takes the line of the scan, the first instruction
+        after the b-tree's, out together with that."""
         path = level.path
+        lists = self.lists
+        self.lists = {}
         if level.bloom:
             self.line(parent, f"BLOOM FILTER ON {path.label} ({' AND '.join(name + '=?' for name in level.bloom)})")
         if isinstance(path, physical.MultiIndexOr):
             self._branches(path, parent, level.kind)
         else:
-            self.line(parent, path_text(path, level.kind))
+            if not is_hidden:
+                self.line(parent, path_text(path, level.kind))
             self._keys(path, parent)
         self.expressions(level.match, parent)
         self.expressions(level.conditions, parent)
+        self.lists = lists
 
     def _branches(self, path: physical.MultiIndexOr, parent: int, kind: str) -> None:
         top = self.line(parent, "MULTI-INDEX OR")
@@ -316,11 +324,20 @@ class Printer:
 
     def _keys(self, path: physical.Path, parent: int) -> None:
         """Sub-queries in what a path searches for."""
-        for term in getattr(path, "keys", ()) or ([path.key] if getattr(path, "key", None) is not None else ()):  # type: ignore[attr-defined]
+        keys = getattr(path, "keys", ()) or ([path.key] if getattr(path, "key", None) is not None else ())  # type: ignore[attr-defined]
+        driving: dict[int, list[int]] = {}      # operands that drive the loop, for each sub-query
+        for term in keys:
+            if term.kind == "IN" and hasattr(term.expression, "subquery"):
+                numbers = driving.setdefault(id(term.expression.subquery), [])
+                if term.number not in numbers:  # an index may have a column twice
+                    numbers.append(term.number)
+        for term in keys:
             if term.expression is None:
                 continue
             if term.kind == "IN" and hasattr(term.expression, "subquery"):
-                self.in_operator(term.expression, parent, is_loop=True)
+                components = driving.pop(id(term.expression.subquery), None)
+                if components is not None:
+                    self.in_operator(term.expression, parent, components)
             else:
                 self.expressions([term.expression], parent)
         for bound in (getattr(path, "lower", None), getattr(path, "upper", None)):
@@ -339,12 +356,11 @@ class Printer:
                 subquery = getattr(node, "subquery", None)
                 if subquery is not None:
                     if type(node).__name__ == "InSubquery":
-                        if id(node) in self.lists:          # row-value IN whose components drive a loop
-                            if self.lists[id(node)] < len(node.operands) and not existing_tree(node, False):  # type: ignore[arg-type, attr-defined]
-                                self.shown.discard(id(subquery))
-                                self.nested(subquery, "LIST SUBQUERY", parent)
+                        if id(subquery) in self.lists:      # row-value IN some of whose components drive the loop: all are compared again
+                            if self.lists[id(subquery)] < len(node.operands):  # type: ignore[attr-defined]
+                                self.in_operator(node, parent)  # type: ignore[arg-type]
                             continue
-                        self.in_operator(node, parent, is_loop=False)  # type: ignore[arg-type]
+                        self.in_operator(node, parent)  # type: ignore[arg-type]
                     else:
                         self.nested(subquery, "SCALAR SUBQUERY", parent)
                 stack.extend(reversed(list(node.children())))
@@ -359,21 +375,21 @@ class Printer:
         if subquery.plan is not None:
             self.query(subquery.plan, at)
 
-    def in_operator(self, node: InSubquery, parent: int, is_loop: bool) -> None:
-        """``IN (SELECT ...)``: a temporary list, or an existing tree that has the values."""
+    def in_operator(self, node: InSubquery, parent: int, driving: list[int] | None = None) -> None:
+        """``IN (SELECT ...)``: a temporary list, or an existing tree that has the values.  ``driving`` are the operands that drive a loop."""
         if node.subquery is None:
             return
-        if is_loop:
-            self.lists[id(node)] = self.lists.get(id(node), 0) + 1
-            if self.lists[id(node)] > 1:
-                return
-        existing = existing_tree(node, is_loop)
+        if driving is not None:
+            self.lists[id(node.subquery)] = len(driving)
+        existing = existing_tree(node, driving)
         if existing is not None:
-            if id(node.subquery) not in self.shown or is_loop:
+            if id(node.subquery) not in self.shown or driving is not None:
                 self.line(parent, existing)
             self.shown.add(id(node.subquery))
         else:
             self.nested(node.subquery, "LIST SUBQUERY", parent)
+        if driving is not None and len(node.operands) > 1:      # it was a list of those operands only, nothing to use again
+            self.shown.discard(id(node.subquery))
 
 
 def _streams_distinct(node: physical.Aggregate) -> bool:
@@ -381,8 +397,10 @@ def _streams_distinct(node: physical.Aggregate) -> bool:
     return node.distinct_ordered
 
 
-def existing_tree(node: InSubquery, is_loop: bool) -> str | None:
-    """The line for an IN operator that searches an existing table or index: the right side is plain columns of one table, all its rows."""
+def existing_tree(node: InSubquery, driving: list[int] | None = None) -> str | None:
+    """The line for an IN operator that searches an existing table or index: the right side is plain columns of one table, all its rows.
+
+    A loop needs the values of the ``driving`` operands only, each once, from an index that has no other columns or that is unique."""
     subquery = node.subquery
     query = subquery.query
     if subquery.outer or not isinstance(query, Block) or len(query.from_items) != 1 or query.conditions or query.limit is not None \
@@ -392,20 +410,22 @@ def existing_tree(node: InSubquery, is_loop: bool) -> str | None:
     table = item.table
     if table is None or table.kind != "table" or not all(type(result) is Column for result in query.result):
         return None
-    columns = [result.number for result in query.result if isinstance(result, Column)]
+    chosen = range(len(node.operands)) if driving is None else driving
+    columns = [query.result[at].number for at in chosen]  # type: ignore[attr-defined]
     if len(columns) == 1 and columns[0] in (-1, table.rowid_column) and not table.without_rowid:
         return f"USING ROWID SEARCH ON TABLE {table.name} FOR IN-OPERATOR"
-    for operand, result in zip(node.operands, query.result, strict=True):
-        left, right = operand.affinity, result.affinity
+    for at in chosen:
+        left, right = node.operands[at].affinity, query.result[at].affinity
         is_numeric = (left is not None and left >= "C") or (right is not None and right >= "C")
         if is_numeric and not (right is not None and right >= "C"):
             return None
+    using = tuple(node.using[at] for at in chosen)
     for index in table.indexes:
         if index.where is not None or len(index.columns) < len(columns):
             continue
-        if is_loop and (index.key_count > len(columns) or not index.unique):
+        if driving is not None and (index.key_count > len(columns) or (len(index.columns) > len(columns) and not index.unique)):
             continue
-        if _serves(index, columns, node.using):
+        if _serves(index, columns, using):
             return f"USING INDEX {index.name} FOR IN-OPERATOR"
     return None
 

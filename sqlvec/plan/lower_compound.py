@@ -12,6 +12,7 @@ from sqlvec.expr.bound import Collate, Column, OrderTerm
 from sqlvec.plan import physical
 from sqlvec.plan.access.cost import add, literal_limit
 from sqlvec.plan.logical import Block, Compound, RecursiveQuery, ValuesQuery
+from sqlvec.resolve import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +139,12 @@ def _sorted_arm(lowering: Lowering, arm: Query, keys: list[Key], outer_rows: int
     """One arm, sorted: a block plans its own order, others are sorted afterwards."""
     if isinstance(arm, Block):
         # The real one's terms carry a COLLATE each, so that a GROUP BY list never equals them.
-        arm.order_by = tuple([OrderTerm(Collate(arm.result[number], collation) if arm.is_aggregate else arm.result[number],
+        wanted = list(arm.result)
+        if arm.windows:
+            repeat = resolve("sqlvec.plan.window:repeat_main_calls")
+            for number, *_ in keys:
+                wanted[number] = repeat(arm.result[number], arm.result, arm.windows)
+        arm.order_by = tuple([OrderTerm(Collate(wanted[number], collation) if arm.is_aggregate else wanted[number],
                                         descending, nulls_last, collation) for number, descending, nulls_last, collation in keys])
         return lowering.lower(arm, outer_rows)
     node, rows = lowering.lower(arm, outer_rows)

@@ -196,7 +196,7 @@ class Insert(WriteNode):
     """INSERT.  Either ``value_rows`` (expressions without input columns, one tuple per row) or ``source`` (a plan node) gives the values;
     ``targets``: per image position the place in the value row, or -1 for the default.  ``action``: the statement's OR clause or None."""
 
-    __slots__ = ("buffered", "is_plain", "keeps_rowids", "runs", "source", "stores_one_row", "targets", "update_triggers",
+    __slots__ = ("buffered", "is_moved", "is_plain", "keeps_rowids", "runs", "source", "stores_one_row", "targets", "update_triggers",
                  "upserts", "value_rows")
 
     def __init__(self, write: TableWrite, rows: tuple[tuple[Expression, ...], ...] | None, source: Node | None, targets: tuple[int, ...]) -> None:
@@ -208,6 +208,7 @@ class Insert(WriteNode):
         self.upserts: tuple[UpsertClause, ...] = ()
         self.buffered = False
         self.keeps_rowids = False                    # the source's last value is its rowid, kept if the table is empty
+        self.is_moved = False                        # SQLite makes no query of it (EXPLAIN QUERY PLAN)
         self.is_plain = False                        # exec/dml/fast_insert.py may store its rows
         self.stores_one_row = False                  # nothing but one row changes: foreign keys are checked before it is stored
         self.runs = 0                                # how often it ran: code is generated for what is run again

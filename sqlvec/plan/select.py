@@ -252,6 +252,8 @@ def _bind_order_by(terms: list[ast.OrderTerm], block: Block, scope: Scope) -> tu
                 expression = block.result[number - 1]
         if expression is None:
             expression = bind_expression(node, scope)
+        if scope.windows:
+            expression = resolve("sqlvec.plan.window:repeat_main_calls")(expression, block.result, scope.windows)
         if collation is not None:
             expression = bound.Collate(expression, collation)
         found.append(order_term(term, expression, scope))

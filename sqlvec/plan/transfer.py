@@ -1,7 +1,8 @@
 """``INSERT INTO t SELECT * FROM s`` between tables of one shape: rows may be moved as they are.
 
-Such a statement may name generated columns (they are copied along), and where the target has indexes but no INTEGER PRIMARY KEY and is empty, rows keep the
-rowids that they have in the source.  Everything else about it is an ordinary INSERT.
+Where the target has indexes but no INTEGER PRIMARY KEY and is empty, rows keep the rowids that they have in the source.  Where nothing in the target can
+stand in the way (see :func:`moves_always`) SQLite makes no query at all: generated columns are copied along and EXPLAIN QUERY PLAN is empty; else it makes
+one for the case that the target isn't empty, and that has a value for each generated column too many.  Everything else about it is an ordinary INSERT.
 
 Follows the manual's "INSERT"; facts: the transfer optimisation.
 """
@@ -64,7 +65,7 @@ def may_transfer(target: Table, source: Table, binding: Binding, settings: Any) 
 
 
 def _is_twin(index: Index, other: Index) -> bool:
-    if index.key_count != other.key_count or (index.unique and not other.unique) or index.where != other.where:
+    if index.key_count != other.key_count or index.unique != other.unique or index.where != other.where:
         return False
     return all(
         mine.column == theirs.column and mine.descending == theirs.descending and mine.collation.lower() == theirs.collation.lower()
@@ -76,3 +77,12 @@ def _is_twin(index: Index, other: Index) -> bool:
 def keeps_rowids(target: Table) -> bool:
     """Do rows moved into this table, when it is empty, keep their rowids?"""
     return not target.without_rowid and target.rowid_column < 0 and bool(target.indexes)
+
+
+def moves_always(target: Table, action: str | None) -> bool:
+    """Do rows move into this table whether it is empty or not?"""
+    if (action or (target.key_conflict if target.rowid_column >= 0 else None) or "ABORT") not in ("ABORT", "ROLLBACK"):
+        return False
+    if target.without_rowid or any(index.unique for index in target.indexes):
+        return False
+    return target.rowid_column >= 0 or not target.indexes

@@ -61,6 +61,31 @@ def bind_window_call(node: ast.FunctionCall, function: Any, scope: Scope) -> Exp
     return inherit(call, *arguments)  # type: ignore[no-any-return]
 
 
+def repeat_main_calls(expression: Expression, results: tuple[Expression, ...], made: list[bound.WindowCall]) -> Expression:
+    """The ORDER BY term with repeated calls in place of calls of the main window in the result columns that it names or equals; they are added to
+    ``made``."""
+    owners = {id(node): (node, at) for at, result in enumerate(results) for node in result.walk() if type(node) is bound.WindowCall}
+    if not owners:
+        return expression
+    place = next((at for at, result in enumerate(results) if result is expression), -1)
+    if place < 0:
+        key = expression.key()
+        place = next((at for at in range(len(results) - 1, -1, -1) if results[at].key() == key), -1)
+        if place >= 0:
+            expression = results[place]
+    main = next(iter(owners.values()))[0].window.key()
+
+    def change(node: Expression) -> Expression | None:
+        if id(node) not in owners or node.window.key() != main:  # type: ignore[attr-defined]
+            return None
+        call = node.copy()
+        call.repeats = owners[id(node)][1] if place < 0 else place
+        made.append(call)
+        return call  # type: ignore[no-any-return]
+
+    return expression.replace(change)
+
+
 class _Definition:
     """A window specification with its base windows merged in (still AST)."""
 

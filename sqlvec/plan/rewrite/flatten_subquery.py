@@ -11,9 +11,9 @@ Follows "Subquery Flattening" in "The SQLite Query Optimizer Overview" of the ma
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import Case, Column, Expression, IsNull, OrderTerm, sources_of
+from sqlvec.expr.bound import Case, Collate, Column, Expression, IsNull, OrderTerm, sources_of
 from sqlvec.plan.logical import Block, Compound, FromItem, Query, block_expressions, columns_read
-from sqlvec.plan.rewrite.substitute import Copying, replace_in_query, without_subtype
+from sqlvec.plan.rewrite.substitute import Copying, copied_subqueries, replace_deep, replace_in_query, without_subtype
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def flatten(block: Block, item: FromItem, binding: Binding, is_recursive: bool, 
             query.order_by and (block.order_by or block.is_aggregate)):
         return None
     if isinstance(query, Block):
-        return _flatten_block(block, item, query)
+        return _flatten_block(block, item, query, binding)
     if isinstance(query, Compound) and _may_flatten_compound(block, item, query, is_recursive):
         return _flatten_compound(block, item, query, binding)
     return None
 
 
-def _flatten_block(block: Block, item: FromItem, query: Block) -> Query | None:
+def _flatten_block(block: Block, item: FromItem, query: Block, binding: Binding) -> Query | None:
     if not query.from_items or query.distinct or query.is_aggregate or query.windows:
         return None
     if item.left or item.right or item.left_of_right:
@@ -54,11 +54,11 @@ def _flatten_block(block: Block, item: FromItem, query: Block) -> Query | None:
             return None                         # no way to tell a null row of the inner sub-query
     if block.from_items[0] is not item and query.from_items[0].left_of_right:
         return None
-    _merge(block, item, query)
+    _merge(block, item, query, binding)
     return block
 
 
-def _merge(block: Block, item: FromItem, query: Block) -> None:
+def _merge(block: Block, item: FromItem, query: Block, binding: Binding) -> None:
     """Put the sub-query's parts into the block."""
     position = block.from_items.index(item)
     first = query.from_items[0]
@@ -76,6 +76,11 @@ def _merge(block: Block, item: FromItem, query: Block) -> None:
             return _as_column(results[node.number], node)
         return None
 
+    if any(getattr(node, "subquery", None) is not None for result in results for node in result.walk()):
+        for condition in block.conditions:      # each use of a sub-query is one of its own
+            condition.expression = replace_deep(condition.expression, lambda node: copied_subqueries(change(node), binding))
+        if not (block.is_aggregate or block.windows or block.order_by):
+            block.result = tuple([replace_deep(result, lambda node: copied_subqueries(change(node), binding)) for result in block.result])
     replace_in_query(block, change)
     for condition in query.conditions:
         if is_outer:
@@ -156,8 +161,15 @@ def _may_flatten_compound(block: Block, item: FromItem, query: Compound, is_recu
             return False
         if block.from_items[0] is not item and arm.from_items[0].left_of_right:
             return False
-    first = [result.affinity or "A" for result in query.arms[0].results()]
-    return all([result.affinity or "A" for result in arm.results()] == first for arm in query.arms[1:])
+    first = [_affinity(result) for result in query.arms[0].results()]
+    return all([_affinity(result) for result in arm.results()] == first for arm in query.arms[1:])
+
+
+def _affinity(result: Expression) -> str:
+    """What must be equal in all arms: the affinity, where a column of a sub-query that has none is a kind of its own."""
+    while isinstance(result, Collate):
+        result = result.operand
+    return result.affinity or ("column" if type(result) is Column else "")
 
 
 def _flatten_compound(block: Block, item: FromItem, query: Compound, binding: Binding) -> Query:
@@ -180,7 +192,7 @@ def _flatten_compound(block: Block, item: FromItem, query: Compound, binding: Bi
         assert isinstance(arm, Block)
         target = outer.from_items[position]
         target.query = arm
-        _merge(outer, target, arm)
+        _merge(outer, target, arm, binding)
         arms.append(outer)
     made = Compound(block.number, arms, ["UNION ALL"] * (len(arms) - 1))
     made.names = block.names

@@ -69,7 +69,7 @@ def _apply(block: Block, constants: dict[tuple[int, int], tuple[Column, Expressi
                 return _in_between(node, change)
             if isinstance(node, Compare) and node.operator in _COMPARISONS:
                 return _in_comparison(node, constants, origins)
-            if type(node) is Column and (node.affinity or "A") > "A":
+            if type(node) is Column and node.affinity != "A":
                 return _stand_in(node, constants, origins)
             return None
 
@@ -93,10 +93,11 @@ def _in_between(node: Between, change: Callable[[Expression], Expression | None]
 
 def _in_comparison(node: Compare, constants: dict[tuple[int, int], tuple[Column, Expression, Condition]],
                    origins: set[tuple[int, int]]) -> Expression | None:
-    """Columns without affinity are replaced as direct operands of comparisons only; the right one not beside a TEXT operand."""
-    left = _stand_in(node.left, constants, origins) if type(node.left) is Column and (node.left.affinity or "A") == "A" else None
+    """Columns of BLOB affinity (not those of sub-queries that have none at all) are replaced as direct operands of comparisons only, the right one not
+    beside a TEXT operand."""
+    left = _stand_in(node.left, constants, origins) if type(node.left) is Column and node.left.affinity == "A" else None
     right = None
-    if type(node.right) is Column and (node.right.affinity or "A") == "A" and node.left.affinity != "B":
+    if type(node.right) is Column and node.right.affinity == "A" and node.left.affinity != "B":
         right = _stand_in(node.right, constants, origins)
     if left is None and right is None:
         return None

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from sqlvec.expr.bound import BINARY, And, Between, Call, Collate, Column, Compare, Expression, InList, Literal, compare, simple_affinity, without_fixed_columns
 from sqlvec.plan.logical import Block, Compound, Condition, FromItem
-from sqlvec.plan.rewrite.substitute import without_subtype
+from sqlvec.plan.rewrite.substitute import copied_subqueries, without_subtype
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlvec.plan.scope import Binding
 
 
-def push_down_filter(block: Block, item: FromItem) -> bool:
+def push_down_filter(block: Block, item: FromItem, binding: Binding) -> bool:
     """Copy what can be copied of the block's conditions into the sub-query of ``item``."""
     arms = _arms(item)
     if arms is None:
@@ -32,7 +34,9 @@ def push_down_filter(block: Block, item: FromItem) -> bool:
         if any(arm.windows and not _over_partition(expression, item.source, arm) for arm in arms):
             continue
         for arm in arms:
-            _add(arm, _inside(expression, item.source, arm, arms[0]))
+            inside = copied_subqueries(_inside(expression, item.source, arm, arms[0]), binding)
+            assert inside is not None
+            _add(arm, inside)
         changed = True
     return changed
 

@@ -33,11 +33,12 @@ ANY_ORDER = frozenset(("count", "min", "max"))
 class Rewriting:
     """The rewriting of one statement.  ``done`` are ids of queries rewritten already (CTEs are shared between their uses)."""
 
-    __slots__ = ("binding", "done", "simplified")
+    __slots__ = ("binding", "complex", "done", "simplified")
 
     def __init__(self, binding: Binding) -> None:
         self.binding = binding
         self.done: dict[int, Query] = {}
+        self.complex: dict[int, bool] = {}      # by block: did its result list have a function call or a sub-query before anything was merged into it?
         self.simplified: set[int] = set()       # blocks made by flattening, whose terms stay as they are
 
     def query(self, query: Query, is_recursive: bool = False, is_arm: bool = False, is_ordered: bool = False) -> Query:
@@ -121,7 +122,7 @@ class Rewriting:
         for item in block.from_items:
             if item.query is not None:
                 if id(item.query) not in self.done:
-                    item.is_narrowed = resolve("sqlvec.plan.rewrite.push_down_filter:push_down_filter")(block, item)
+                    item.is_narrowed = resolve("sqlvec.plan.rewrite.push_down_filter:push_down_filter")(block, item, self.binding)
                 item.query = self.query(item.query)
         if block.distinct and not block.is_aggregate and not block.windows and _same_list(block):
             block.distinct = False
@@ -134,6 +135,7 @@ class Rewriting:
 
     def _merge(self, block: Block, is_recursive: bool, is_arm: bool, is_ordered: bool) -> Query:
         """Simplify joins and flatten FROM sub-queries until nothing changes."""
+        is_complex = self.complex.setdefault(id(block), _is_complex(block))
         position = 0
         while position < len(block.from_items):
             item = block.from_items[position]
@@ -147,7 +149,7 @@ class Rewriting:
             if query is None or (isinstance(last, Block) and last.is_aggregate):
                 continue
             _drop_order(block, item, is_ordered)
-            if query.order_by and position == 1 and _is_complex(block) and (len(block.from_items) == 1 or _is_fixed(block.from_items[1])):
+            if query.order_by and position == 1 and is_complex and (len(block.from_items) == 1 or _is_fixed(block.from_items[1])):
                 continue
             if item.left and isinstance(query, Block) and len(query.from_items) == 1 and query.from_items[0].query is not None:
                 self._merge(query, False, False, False)         # null rows are told by a table, so the inner ones are merged first
@@ -157,6 +159,7 @@ class Rewriting:
             if merged is not block:
                 assert isinstance(merged, Compound)
                 self.simplified.update(id(arm) for arm in merged.arms)
+                self.complex.update((id(arm), is_complex) for arm in merged.arms)
                 self.compound(merged)
                 return merged
             position = 0
@@ -203,8 +206,8 @@ def _is_fixed(item: FromItem) -> bool:
 
 
 def _is_complex(block: Block) -> bool:
-    """Does the result list contain a function call or a sub-query?"""
-    return any(getattr(node, "function", None) is not None or getattr(node, "subquery", None) is not None
+    """Does the result list contain a function call or a sub-query?  Window functions are computed above the query that could be merged with."""
+    return not block.windows and any(getattr(node, "function", None) is not None or getattr(node, "subquery", None) is not None
                for expression in block.result for node in expression.walk())
 
 

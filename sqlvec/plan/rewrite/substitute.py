@@ -218,3 +218,10 @@ class Copying:
             self.subqueries[id(subquery)] = known
             self.binding.subqueries.append(known)
         return known
+
+
+def copied_subqueries(expression: Expression | None, binding: Binding) -> Expression | None:
+    """The expression with sub-queries of its own in place of those in it."""
+    if expression is None or all(getattr(node, "subquery", None) is None for node in expression.walk()):
+        return expression
+    return Copying(binding).expression(expression)  # type: ignore[no-any-return]
