@@ -202,8 +202,11 @@ class IndexTree:
         layout = self.layout
         probe = Probe(layout, values, False)
         payload = find_first(self.pager, self.root, probe)
-        if payload is None or layout.compare(layout.project(payload, probe.count), values) != 0:
-            return None
+        try:
+            if payload is None or layout.compare(layout.key_fields(payload, probe.count), values) != 0:
+                return None
+        except IndexError:
+            raise errors.corrupt() from None
         return payload
 
     def first(self) -> bytes | None:

@@ -100,6 +100,8 @@ def table_node(pager: Pager, page_no: int) -> tuple[list[int], list[int]] | None
         except errors.SqlError:
             node = resolve("sqlvec.pages.damaged_page:table_interior")(pager, page_no, page)
         pager.nodes[page_no] = node
+    elif type(node) is not tuple:                      # the page is in an index tree, too
+        raise errors.corrupt()
     return node  # type: ignore[no-any-return]
 
 
@@ -158,11 +160,17 @@ class IndexNode:
         """The key fields of an entry."""
         found = self._keys[index]
         if found is None:
-            found = self._keys[index] = layout.project(self.payload(index), layout.key_columns)
+            found = self._keys[index] = layout.key_fields(self.payload(index), layout.key_columns)
         return found
 
     def position(self, probe: Probe) -> int:
         """Number of entries of this page in front of the probe: also the child to descend into."""
+        try:
+            return self._position(probe)
+        except IndexError:
+            raise errors.corrupt() from None
+
+    def _position(self, probe: Probe) -> int:
         layout = probe.layout
         keys = self._keys
         if not self._full:
@@ -207,6 +215,8 @@ def index_node(pager: Pager, page_no: int) -> IndexNode | None:
         if page[100 if page_no == 1 else 0] != INTERIOR_INDEX:
             return None
         node = pager.nodes[page_no] = IndexNode(pager, bytes(page), page_no)
+    elif type(node) is tuple:                          # the page is in a table tree, too
+        raise errors.corrupt()
     return node  # type: ignore[no-any-return]
 
 
@@ -341,17 +351,19 @@ def index_position(pager: Pager, page: bytes | bytearray, pointers: tuple[int, .
     if probe.plain is not None:
         try:
             return _plain_position(pager, page, pointers, probe, skip)
-        except TypeError:
+        except (TypeError, *DAMAGE):
             pass
-        except DAMAGE:
-            raise errors.corrupt() from None
-    project = probe.layout.prefix_projector(probe.count)
+    key_fields = probe.layout.key_fields
     is_behind = probe.is_behind
     low, high = 0, len(pointers)
     while low < high:
         middle = (low + high) >> 1
         payload = readable_payloads(pager, page, (pointers[middle],), skip)[0]
-        if is_behind(project(payload)):
+        try:
+            is_in_front = is_behind(key_fields(payload, probe.count))
+        except IndexError:
+            raise errors.corrupt() from None
+        if is_in_front:
             low = middle + 1
         else:
             high = middle
@@ -425,7 +437,10 @@ def _leaf_key(pager: Pager, page: bytes | bytearray, pointer: int, layout: KeyLa
         payload = bytes(page[at + 1 : at + 1 + size])
     else:
         payload = readable_payloads(pager, page, (at,), 0)[0]
-    key = layout.prefix_shapes(layout.key_columns)[payload[: payload[0]]](payload)
+    try:
+        key = layout.prefix_shapes(layout.key_columns)[payload[: payload[0]]](payload)
+    except DAMAGE:
+        key = layout.key_fields(payload, layout.key_columns)
     return key if layout.is_plain else layout.sort_key(key)  # type: ignore[no-any-return]
 
 
@@ -612,7 +627,10 @@ def sample_size(pager: Pager, root: int, kind: int) -> tuple[int, int]:
         below: list[int] = []
         for page_no in level:
             node = pager.nodes.get(page_no)
-            children = _children(pager, page_no, kind) if node is None else (node[1] if kind == INTERIOR_TABLE else node.children)
+            if node is None or (type(node) is tuple) is not (kind == INTERIOR_TABLE):
+                children = _children(pager, page_no, kind)
+            else:
+                children = node[1] if kind == INTERIOR_TABLE else node.children
             fan += len(children)
             step = max(1, len(children) // 3)
             below += children[step // 2 :: step][:3]

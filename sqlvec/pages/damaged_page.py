@@ -77,6 +77,8 @@ def _payload(pager: Pager, data: bytes, at: int, size: int, max_local: int) -> b
     usable = pager.usable_size
     local = pager.layout.local_size(size, max_local)
     end = at + local
+    if not size and data[at]:                      # its header is the byte that follows, and longer than nothing
+        return Clipped(b"")
     if local == size and end <= usable:
         return data[at:end]
     piece = data[at : min(end, usable)]

@@ -7,7 +7,7 @@ that compares in index order: a rank per storage class, then the value, the coll
 """
 from __future__ import annotations
 
-from sqlvec.pages.record import RowShapes, encode_text, projector
+from sqlvec.pages.record import DAMAGE, DAMAGED, KeyShapes, encode_text, fields_for_comparison, projector
 from sqlvec.values import text as text_module
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ class KeyLayout:
         self.collations = tuple(collations) + (None,) * (key_columns - len(collations))
         self.encoding = encoding
         self.is_plain = encoding == "utf-8" and not any(self.descending) and all(c is None for c in self.collations)
-        self._shapes: dict[int, RowShapes] = {}
+        self._shapes: dict[int, KeyShapes] = {}
         self._projectors: dict[int, Callable[[bytes], tuple[Value, ...]]] = {}
 
     def orders_like(self, other: KeyLayout) -> bool:
@@ -121,12 +121,19 @@ class KeyLayout:
             found = self._projectors[count] = projector(tuple(range(count)), self.encoding)
         return found(payload)
 
-    def prefix_shapes(self, count: int) -> RowShapes:
-        """The decoders behind :meth:`project`, for loops that fuse with them."""
+    def prefix_shapes(self, count: int) -> KeyShapes:
+        """The decoders behind :meth:`key_fields`, for loops that fuse with them."""
         found = self._shapes.get(count)
         if found is None:
-            found = self._shapes[count] = RowShapes(tuple(range(count)), self.encoding)
+            found = self._shapes[count] = KeyShapes(tuple(range(count)), self.encoding)
         return found
+
+    def key_fields(self, payload: bytes, count: int) -> tuple[Any, ...]:
+        """The first ``count`` fields for comparing: a damaged one raises (IndexError) when the comparison comes to it."""
+        try:
+            return self.prefix_shapes(count)[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
+        except DAMAGE:
+            return fields_for_comparison(payload, count, self.encoding)
 
     def prefix_projector(self, count: int) -> Callable[[bytes], tuple[Value, ...]]:
         """The function behind :meth:`project`, for loops."""
@@ -149,6 +156,9 @@ class KeyLayout:
                 key = encode_text(value, self.encoding) if collation is None else collation(value)
             elif isinstance(value, bytes):
                 rank, key = 3, value
+            elif value is DAMAGED:
+                out.append(value)
+                break
             else:
                 rank, key = 1, value
             if self.descending[position]:

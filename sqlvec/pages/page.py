@@ -132,7 +132,7 @@ def table_leaf(page: bytes, page_no: int, layout: Layout, read_overflow: ReadOve
                             rowid -= 0x10000000000000000
             if size <= max_leaf:
                 end = at + size
-                if end > usable:
+                if end > usable or not size:
                     raise errors.corrupt()
                 append((rowid, page[at:end]))
             else:

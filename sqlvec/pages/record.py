@@ -375,7 +375,9 @@ class RowShapes(dict):  # type: ignore[type-arg]
         return decoder
 
     def decode_nothing(self, payload: bytes) -> tuple[Value, ...]:
-        """A header of size 0 (nobody writes one): a record without values."""
+        """No payload, or a header of size 0 (nobody writes them): a record without values."""
+        if not payload and type(payload) is not bytes:
+            raise IndexError                       # there is more, but out of reach
         return tuple([self.defaults.get(column) for column in self.columns])
 
     def decode_long(self, payload: bytes) -> tuple[Value, ...]:
@@ -454,6 +456,48 @@ class RowShapes(dict):  # type: ignore[type-arg]
             return tuple([row[index] for index in where])
 
         return decoder
+
+
+class KeyShapes(RowShapes):
+    """Decoders for comparing: SQLite compares field by field, so nothing is asked of what follows the last wanted one."""
+
+    __slots__ = ()
+
+    def make(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+        return self.build(shape_spans(header), False)
+
+
+class _Damaged:
+    """Stands for a field that can't be read: a comparison that comes as far as this raises."""
+
+    __slots__ = ()
+
+    def _touch(self, other: object) -> bool:
+        raise IndexError
+
+    __lt__ = __gt__ = __eq__ = _touch
+    __hash__ = None  # type: ignore[assignment]
+
+
+DAMAGED = _Damaged()
+
+
+def fields_for_comparison(payload: bytes, count: int, encoding: str) -> tuple[Any, ...]:
+    """The first ``count`` fields of a damaged record, as far as they can be read; then :data:`DAMAGED`."""
+    out: list[Any] = []
+    try:
+        end, at = get_varint(payload, 0)
+        offset = end
+        while at < end and len(out) < count:
+            serial, at = get_varint(payload, at)
+            size = serial_size(serial)
+            if at > end or offset + size > len(payload):
+                raise IndexError
+            out.append(_value_of(spans_of(offset, [serial])[0], payload, encoding))
+            offset += size
+    except DAMAGE:
+        out.append(DAMAGED)
+    return tuple(out)
 
 
 _SIZES = bytes([serial_size(serial) if serial < 128 else 0 for serial in range(256)])
@@ -562,6 +606,8 @@ class PrefixShapes(RowShapes):
 
     def decode_by_header(self, payload: bytes) -> tuple[Value, ...]:
         """Any payload, by its whole header; beyond ``SHAPES`` headers value by value."""
+        if not payload:
+            return self.decode_nothing(payload)
         headers = self.headers
         decoder = headers.get(payload[: payload[0]])
         if decoder is None:
@@ -646,7 +692,7 @@ def projector(
 
     def project(payload: bytes) -> tuple[Value, ...]:
         try:
-            return shapes[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
+            return shapes[payload[: payload[0]] if payload else b""](payload)  # type: ignore[no-any-return]
         except DAMAGE:
             raise errors.corrupt() from None
 
@@ -658,6 +704,8 @@ _whole: dict[tuple[str, int], Callable[[bytes], tuple[Value, ...]]] = {}
 
 def decode(payload: bytes, encoding: str = "utf-8") -> tuple[Value, ...]:
     """All values of a record."""
+    if (not payload and type(payload) is bytes) or payload[:1] == b"\0":
+        return ()
     try:
         header_size = payload[0]
         if header_size > 127:

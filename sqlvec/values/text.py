@@ -9,7 +9,7 @@ Invariants
    costs one global test while no invalid text was ever seen.
 2. ``invalid_text_seen`` is false as long as no lone surrogate exists in any value of the process.  While it is false, code
    point order is the order of the UTF-8 bytes, ``len`` counts SQLite's characters and joining is safe.
-3. Lone UTF-16 surrogates become the three bytes that SQLite stores for them (``ed a0 80``), each byte escaped.
+3. A UTF-16 surrogate at the end of a text becomes the three bytes that SQLite stores for them (``ed a0 80``), each byte escaped.
 
 Other rooms decode with ``data.decode()`` on their hot path and call :func:`decode` when that raises.
 """
@@ -49,7 +49,21 @@ def decode(data: bytes, encoding: int = UTF8) -> str:
         return str(data, codec)
     except UnicodeDecodeError:
         invalid_text_seen = True
-        return str(str(data, codec, "surrogatepass").encode("utf-8", "surrogatepass"), "utf-8", "surrogateescape")
+        return str(_ill_formed_utf16(data, codec).encode("utf-8", "surrogatepass"), "utf-8", "surrogateescape")
+
+
+def _ill_formed_utf16(data: bytes, codec: str) -> str:
+    """SQLite takes any surrogate together with whatever unit follows it; only the last unit of a text may be alone."""
+    order = "little" if codec == "utf-16-le" else "big"
+    units = iter([int.from_bytes(data[at : at + 2], order) for at in range(0, len(data), 2)])
+    pieces = []
+    for unit in units:
+        if 0xD800 <= unit <= 0xDFFF:
+            low = next(units, None)
+            if low is not None:
+                unit = ((unit & 0x3F) << 10) + (((unit & 0x3C0) + 0x40) << 10) + (low & 0x3FF)
+        pieces.append(chr(unit))
+    return "".join(pieces)
 
 
 def encode(text: str, encoding: int = UTF8) -> bytes:

@@ -8,6 +8,7 @@ import pytest
 
 from sqlvec import errors
 from sqlvec.pages import record
+from sqlvec.pages.key_layout import KeyLayout, Probe
 
 VALUES = (None, 0, 1, -1, 127, 128, -128, -129, 32767, -32769, 8388607, -8388609, 2147483647, -2147483649, 140737488355327, -140737488355329)
 
@@ -62,7 +63,7 @@ def test_integer_form():
     ]
 
 
-@pytest.mark.parametrize("payload", ["", "00", "0511", "0306", "020d" + "", "0217", "03ff"])
+@pytest.mark.parametrize("payload", ["05", "0511", "0306", "020d" + "", "0217", "03ff"])
 def test_damage_is_corruption(payload):
     data = bytes.fromhex(payload)
     if payload == "020d":
@@ -72,6 +73,24 @@ def test_damage_is_corruption(payload):
         record.projector((0, 1, 2))(data)
         record.decode(data)
     assert errors.CORRUPT == caught.value.code
+
+
+def test_records_without_values():
+    for data in (b"", b"\0", b"\0zz"):
+        assert (None, 4) == record.projector((0, 1), defaults={1: 4})(data)
+        assert () == record.decode(data)
+
+
+def test_comparison_reads_as_far_as_it_must():
+    layout = KeyLayout(2)
+    whole = record.encode(("b", "text"))
+    cut = whole[:-1]
+    tree_like = layout.key_fields(cut, 2)
+    assert tree_like[0] == "b"
+    assert Probe(layout, ("c",), False).is_behind(tree_like)
+    assert not Probe(layout, ("a", "text"), False).is_behind(tree_like)
+    with pytest.raises(IndexError):
+        Probe(layout, ("b", "text"), False).is_behind(tree_like)
 
 
 def test_varints():
