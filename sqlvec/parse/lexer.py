@@ -340,7 +340,8 @@ class TokenStream:
     """``kind`` is the kind of the token at ``position``; ``starts``/``ends`` are offsets into ``sql``."""
 
     __slots__ = (
-        "deferred", "depth", "ends", "height", "kind", "kinds", "parameter_count", "parameter_names", "parameter_numbers", "position", "sql", "starts",
+        "deferred", "depth", "ends", "height", "is_stored", "kind", "kinds", "parameter_count", "parameter_names", "parameter_numbers", "position",
+        "sql", "starts",
     )  # fmt: skip
 
     def __init__(self, sql: str, start: int = 0) -> None:
@@ -353,6 +354,7 @@ class TokenStream:
         self.kind = self.kinds[0]
         self.depth = 0
         self.deferred: errors.SqlError | None = None
+        self.is_stored = False                          # the text of a schema row: what old versions accepted is accepted
         self.height = 0
         self.parameter_count = 0
         self.parameter_names: dict[int, str] = {}

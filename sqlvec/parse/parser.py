@@ -40,12 +40,13 @@ _FAMILIES = {
 }
 
 
-def parse_statement(sql: str, start: int = 0) -> tuple[Statement | None, int]:
+def parse_statement(sql: str, start: int = 0, is_stored: bool = False) -> tuple[Statement | None, int]:
     """The first statement of ``sql`` from ``start`` on, and the offset just after its ``;`` (or the end of the text).
 
-    The statement is None if only blanks, comments and semicolons are left.
+    The statement is None if only blanks, comments and semicolons are left.  ``is_stored``: it comes from a schema, perhaps an old one.
     """
     ts = TokenStream(sql, start)
+    ts.is_stored = is_stored
     while ts.kind == ";":
         ts.advance()
     if ts.kind == "EOF":

@@ -240,7 +240,7 @@ def plain_columns(ts: TokenStream) -> list[Name] | None:
         if ts.kind == "ASC" or ts.kind == "DESC":
             ts.advance()
             decorated = True
-        if decorated:
+        if decorated and not ts.is_stored:
             ts.defer(errors.syntax_error_after_column_name(name.text))
         names.append(name)
         if ts.kind != ",":

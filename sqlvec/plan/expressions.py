@@ -380,6 +380,13 @@ def _exists(node: ast.Exists, scope: Scope) -> Expression:
     return bound.Exists(resolve("sqlvec.plan.subquery:bind_subquery")(node.select, scope, "EXISTS"))
 
 
+def _column_collation(result: Expression) -> str | None:
+    """The collation that an element of a row-valued sub-query compares with: also that of a column behind a plus."""
+    while type(result) is bound.Unary and result.operator == "+":
+        result = result.operand
+    return result.collation
+
+
 def _scalar_select(node: ast.ScalarSelect, scope: Scope) -> Expression:
     subquery = resolve("sqlvec.plan.subquery:bind_subquery")(node.select, scope, "scalar")
     results = subquery.query.results()
@@ -387,6 +394,8 @@ def _scalar_select(node: ast.ScalarSelect, scope: Scope) -> Expression:
     for number, result in enumerate(results):
         value = bound.ScalarSubquery(subquery, number)
         value.affinity = result.affinity
+        if len(results) > 1:
+            value.collation = _column_collation(result)
         made.append(value)
     return made[0] if len(made) == 1 else Row(tuple(made), True)
 

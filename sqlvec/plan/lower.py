@@ -239,7 +239,7 @@ class Lowering:
     def bind_index_expression(self, item: FromItem, node: Any) -> Expression:
         """Bind an expression of an index definition to the item's table."""
         assert item.table is not None
-        scope = Scope(self.binding, restriction="index expressions")
+        scope = Scope(self.binding, restriction="partial index WHERE clauses")      # it restricts least
         scope.add_table(item.table, item.source)
         saved = self.binding.is_derived
         self.binding.is_derived = True

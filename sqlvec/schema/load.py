@@ -82,7 +82,7 @@ def _parse(name: str, sql: str | None) -> Any:
     if sql is None or not sql[:2].lower() == "cr":
         raise errors.malformed_schema(name)
     try:
-        statement, _ = parse_statement(sql)
+        statement, _ = parse_statement(sql, is_stored=True)
     except errors.SqlError as error:
         raise errors.malformed_schema(name, error.message) from None
     if statement is None:
