@@ -10,8 +10,9 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.foreign_keys import is_stored, key_values
 from sqlvec.exec.dml.index_entries import EntryMaker
+from sqlvec.expr import bound
 from sqlvec.expr.compile import compile_expressions
-from sqlvec.pages.record import decode
+from sqlvec.pages.record import DAMAGED, decode, encode, fields_for_comparison
 from sqlvec.plan.foreign_key_program import child_key
 from sqlvec.plan.scope import ROWID_NAMES
 from sqlvec.resolve import resolve
@@ -118,8 +119,11 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Generator[st
         try:
             image = codec.image(payload, rowid)
         except errors.SqlError as damage:
-            yield damage.message
-            return True
+            part = _readable_part(payload, codec, _needed_fields(table, makers, bool(checks)))
+            if part is None:
+                yield damage.message
+                return True
+            image = codec.image(part, rowid)
         if order is not None:
             key = codec.field_values(image)[:order.key_columns]
             if previous is not None and order.compare(previous, key) >= 0:
@@ -143,6 +147,33 @@ def _check_table(call: PragmaCall, table: Table, is_quick: bool) -> Generator[st
     return False
 
 
+def _needed_fields(table: Table, makers: list[EntryMaker], has_checks: bool) -> set[int]:
+    """The record fields that the check of a row looks at."""
+    everything = set(range(len(table.columns)))
+    numbers = {
+        number for number, column in enumerate(table.columns)
+        if column.not_null is not None or table.strict or column.affinity != "A"
+    }
+    for maker in makers:
+        if maker.expressions is not None or has_checks:
+            return everything
+        numbers.update(position for position in maker.positions if 0 <= position < len(table.columns))
+        if maker.write.where is not None:
+            numbers.update(number for _, number in bound.columns_of(maker.write.where) if number >= 0)
+    return everything if has_checks else {table.fields[number] for number in numbers if number != table.rowid_column}
+
+
+def _readable_part(payload: bytes, codec: Any, needed: set[int]) -> bytes | None:
+    """A record with what can be read of a damaged one, NULL for the rest; None where a needed field is among that."""
+    values = fields_for_comparison(payload, len(codec.fields), codec.encoding)
+    if not values or values[-1] is not DAMAGED:
+        return None
+    values = values[:-1]
+    if any(field >= len(values) for field in needed):
+        return None
+    return encode((*values, *[None] * (len(codec.fields) - len(values))), codec.encoding, codec.schema_format)
+
+
 def _entries(table: Table, context: Any) -> Iterator[tuple[int | None, bytes]]:
     """(rowid, record) of all rows in tree order."""
     if table.without_rowid:
@@ -155,20 +186,34 @@ def _entries(table: Table, context: Any) -> Iterator[tuple[int | None, bytes]]:
 
 
 def _repeated_entries(tree: Any, index: Any) -> set[tuple[Any, ...]]:
-    """The entries of a unique index that the next one repeats in all key columns, none of them NULL."""
+    """The entries of a unique index that the next one repeats in all key columns, none of them NULL.
+
+    Damage isn't this pass's business: it is met by the searches, or at the count of the entries."""
     found: set[tuple[Any, ...]] = set()
     if not index.unique:
         return found
     width = index.key_count
     previous: tuple[Any, ...] | None = None
-    for block in tree.blocks():
-        for payload in block:
-            entry = decode(payload, tree.layout.encoding)
-            key = entry[:width]
-            if previous is not None and None not in key and tree.layout.compare(previous[:width], key) == 0:
-                found.add(previous)
-            previous = entry
+    try:
+        for block in tree.blocks():
+            for payload in block:
+                entry = _decoded(payload, tree.layout.encoding)
+                if entry is not None and previous is not None:
+                    key = entry[:width]
+                    if None not in key and tree.layout.compare(previous[:width], key) == 0:
+                        found.add(previous)
+                previous = entry
+    except errors.SqlError as error:
+        if error.code != errors.CORRUPT:
+            raise
     return found
+
+
+def _decoded(payload: bytes, encoding: str) -> tuple[Any, ...] | None:
+    try:
+        return decode(payload, encoding)
+    except errors.SqlError:
+        return None
 
 
 def _is_false(value: Any) -> bool:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 TABLE_KINDS = (INTERIOR_TABLE, LEAF_TABLE)
 INDEX_KINDS = (INTERIOR_INDEX, LEAF_INDEX)
+# Binary searches take the lower of two middles, as SQLite does: on damaged pages it matters which cells are looked at.
 BATCH_LIMIT = 64
 MOST_LEAF_KEYS = 4000
 """So many leaves keep the keys that searches decoded."""
@@ -196,7 +197,7 @@ class IndexNode:
         keys = self._keys
         low, high = 0, len(keys)
         while low < high:
-            middle = (low + high) >> 1
+            middle = (low + high - 1) >> 1
             key = keys[middle]
             if key is None:
                 key = self.key(middle, layout)
@@ -300,7 +301,7 @@ def row_search(pager: Pager, page_no: int, rowid: int) -> tuple[bytes | bytearra
     first = at + 8
     try:
         while low < high:
-            middle = (low + high) >> 1
+            middle = (low + high - 1) >> 1
             key = keys[middle]
             if key is None:
                 pointer = first + 2 * middle
@@ -357,7 +358,7 @@ def index_position(pager: Pager, page: bytes | bytearray, pointers: tuple[int, .
     is_behind = probe.is_behind
     low, high = 0, len(pointers)
     while low < high:
-        middle = (low + high) >> 1
+        middle = (low + high - 1) >> 1
         payload = readable_payloads(pager, page, (pointers[middle],), skip)[0]
         try:
             is_in_front = is_behind(key_fields(payload, probe.count))
@@ -378,13 +379,15 @@ def _plain_position(pager: Pager, page: bytes, pointers: tuple[int, ...], probe:
     short = layout.max_index if layout.max_index < 127 else 127
     low, high = 0, len(pointers)
     while low < high:
-        middle = (low + high) >> 1
+        middle = (low + high - 1) >> 1
         at = pointers[middle] + skip
         size = page[at]
         if size <= short:
             payload = page[at + 1 : at + 1 + size]
         else:
             payload = readable_payloads(pager, page, (pointers[middle],), skip)[0]
+            if type(payload) is not bytes:
+                raise IndexError
         if shapes[payload[: payload[0]]](payload) < plain:
             low = middle + 1
         else:
@@ -414,7 +417,7 @@ def leaf_search(pager: Pager, page_no: int, probe: Probe) -> tuple[int, int]:
     low = 0
     try:
         while low < high:
-            middle = (low + high) >> 1
+            middle = (low + high - 1) >> 1
             key = keys[middle]
             if key is None:
                 key = keys[middle] = _leaf_key(pager, page, at + 8 + 2 * middle, layout)
@@ -438,6 +441,8 @@ def _leaf_key(pager: Pager, page: bytes | bytearray, pointer: int, layout: KeyLa
     else:
         payload = readable_payloads(pager, page, (at,), 0)[0]
     try:
+        if type(payload) is not bytes:
+            raise IndexError
         key = layout.prefix_shapes(layout.key_columns)[payload[: payload[0]]](payload)
     except DAMAGE:
         key = layout.key_fields(payload, layout.key_columns)

@@ -4,7 +4,7 @@ SQLite looks at a cell when it comes to it, and at the bytes of a column when so
 delivered, and damage that nobody reads isn't noticed.  The readers in ``page`` parse a leaf as a whole; when that fails they come here, cell by cell.
 
 1. Cell offsets wrap at the page size; what would be read behind the page is zero.
-2. A payload that can't be had in full (it runs off its page, its overflow chain breaks) is delivered as :class:`Clipped`, as far as it goes.  The record
+2. A payload that can't be had in full (it runs off its page, its overflow chain breaks) is delivered as ``record.Clipped``, as far as it goes.  The record
    decoders raise when they need what is missing; whoever copies payloads as they are must refuse them (``type(payload) is not bytes``).
 3. Writers never come here.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.pages.page import INTERIOR_TABLE, LEAF_TABLE, cell_pointers, header_offset
-from sqlvec.pages.record import get_varint
+from sqlvec.pages.record import BrokenChain, Clipped, get_varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 _BEHIND = bytes(32)
 _U32 = 0xFFFFFFFF
 _SIGN = 1 << 63
-
-
-class Clipped(bytes):
-    """The readable beginning of a payload."""
 
 
 def table_rows(pager: Pager, page_no: int, page: Page) -> list[tuple[int, bytes]]:
@@ -82,10 +78,12 @@ def _payload(pager: Pager, data: bytes, at: int, size: int, max_local: int) -> b
     if local == size and end <= usable:
         return data[at:end]
     piece = data[at : min(end, usable)]
-    if local == size or end + 4 > usable:
+    if local == size:
         return Clipped(piece)
+    if end + 4 > usable:
+        return BrokenChain(piece)
     rest = _chain(pager, int.from_bytes(data[end : end + 4], "big"), size - local)
-    return piece + rest if len(rest) == size - local else Clipped(piece + rest)
+    return piece + rest if len(rest) == size - local else BrokenChain(piece + rest)
 
 
 def _chain(pager: Pager, page_no: int, size: int) -> bytes:

@@ -7,7 +7,7 @@ that compares in index order: a rank per storage class, then the value, the coll
 """
 from __future__ import annotations
 
-from sqlvec.pages.record import DAMAGE, DAMAGED, KeyShapes, encode_text, fields_for_comparison, projector
+from sqlvec.pages.record import DAMAGE, DAMAGED, BrokenChain, KeyShapes, encode_text, fields_for_comparison, projector
 from sqlvec.values import text as text_module
 
 TYPE_CHECKING = False
@@ -131,9 +131,13 @@ class KeyLayout:
     def key_fields(self, payload: bytes, count: int) -> tuple[Any, ...]:
         """The first ``count`` fields for comparing: a damaged one raises (IndexError) when the comparison comes to it."""
         try:
-            return self.prefix_shapes(count)[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
+            if type(payload) is bytes:
+                return self.prefix_shapes(count)[payload[: payload[0]]](payload)  # type: ignore[no-any-return]
         except DAMAGE:
-            return fields_for_comparison(payload, count, self.encoding)
+            pass
+        if type(payload) is BrokenChain:
+            return (DAMAGED,)
+        return fields_for_comparison(payload, count, self.encoding)
 
     def prefix_projector(self, count: int) -> Callable[[bytes], tuple[Value, ...]]:
         """The function behind :meth:`project`, for loops."""

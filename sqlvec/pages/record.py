@@ -467,6 +467,18 @@ class KeyShapes(RowShapes):
         return self.build(shape_spans(header), False)
 
 
+class Clipped(bytes):
+    """The readable beginning of a damaged payload (damaged_page.py)."""
+
+    __slots__ = ()
+
+
+class BrokenChain(Clipped):
+    """One whose overflow pages can't be read: not to be compared at all, because a comparison reads whole payloads."""
+
+    __slots__ = ()
+
+
 class _Damaged:
     """Stands for a field that can't be read: a comparison that comes as far as this raises."""
 
