@@ -8,9 +8,10 @@ import pytest
 
 import sqlvec.exec.bridge as bridge
 from sqlvec.columnar.vector import from_values
-from sqlvec.exec.vector import aggregate, runs
+from sqlvec.exec.vector import aggregate, join, runs
 from sqlvec.exec.vector.runs import ExternalSort, Term
 from sqlvec.session.session import Session
+from tests.exec_vector import mixed
 
 sqlite3 = pytest.importorskip("sqlite3", reason="the oracle is Python's sqlite3 module")
 
@@ -117,3 +118,47 @@ def test_external_sort_is_stable(most, monkeypatch):
         sort.add({"key": from_values([key for key, _ in block]), "number": from_values([number for _, number in block])}, len(block))
     found = [pair for block in sort.rows() for pair in zip(block["key"].values(), block["number"].values(), strict=True)]
     assert found == sorted(values, key=lambda pair: (pair[0] is not None, type(pair[0]) is str, pair[0] or 0 if type(pair[0]) is not str else pair[0]))
+
+
+JOINS = """
+select x.id, y.v from t1 x left join t2 y on y.k = x.id and y.w > 3
+select x.id, y.q, y.p from t1 x left join t3 y on y.q = x.a where x.b < 50 or y.p = 'b'
+select x.id, y.v, y.w from t1 x join t2 y on y.k = x.id where x.a > 0
+select x.c, sum(y.v), count(*) from t1 x join t2 y on y.c = x.c group by x.c
+select x.id, y.v from t1 x left join t2 y on y.c = x.c and y.v > x.b
+select count(*) from t1 x join t2 y on y.c = x.c
+select x.id, s.v from t1 x left join (select k, max(v) as v from t2 group by k) s on s.k = x.id
+select id from t1 where exists (select 1 from t2 where t2.k = t1.id and t2.v > t1.b)
+select id, (select sum(v) from t2 where t2.k = t1.id) from t1
+""".strip().splitlines()
+
+
+@pytest.fixture(scope="module")
+def mixed_path(tmp_path_factory):
+    made = tmp_path_factory.mktemp("joins") / "mixed.db"
+    connection = sqlite3.connect(made)
+    mixed.make(connection)
+    connection.close()
+    return made
+
+
+@pytest.mark.parametrize("budget", [3_000, 20_000])
+@pytest.mark.parametrize("small", [0, 100_000])
+@pytest.mark.parametrize("sql", JOINS)
+def test_joins_by_blocks(mixed_path, sql, small, budget, monkeypatch):
+    monkeypatch.setattr(join, "SMALL_INNER", small)
+    monkeypatch.setattr(join, "FEW_PROBES", -1)
+    for name in ("ROWID_PROBE_RATIO", "INDEX_PROBE_RATIO"):
+        monkeypatch.setattr(join, name, 10**9)
+    monkeypatch.setattr(runs, "FRAME_ROWS", 50)
+    monkeypatch.setattr(runs, "OUTPUT_ROWS", 40)
+    by_blocks = []
+    run = join.Step._by_blocks
+    monkeypatch.setattr(join.Step, "_by_blocks", lambda self, batches: by_blocks.append(1) or run(self, batches))
+    connection = sqlite3.connect(mixed_path)
+    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    expected = connection.execute(sql).fetchall()
+    connection.close()
+    assert repr(expected) == repr(rows_of(mixed_path, sql, budget))
+    if budget == 3_000 and small == 100_000 and "(select" not in sql:
+        assert by_blocks

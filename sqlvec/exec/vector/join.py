@@ -7,6 +7,9 @@ there are against the size of the inner tree::
     more outer than inner      build the inner in memory, look up each outer row, in place
     between                    build the outer, stream the inner past it, and restore the order of nested loops by one sort
 
+An inner that doesn't fit the memory budget isn't built: it is read past one block of outer rows after another; pairs wait for their order on disk
+(runs.py) where need be.
+
 A step for a level without search keys multiplies (nested loops over the stored inner).  Whatever the strategy, rows leave in the order of the
 plan's nested loops, unless the caller said that order doesn't matter (``ordered`` false: counts and extremes only).
 
@@ -25,11 +28,14 @@ from __future__ import annotations
 from sqlvec.columnar.batch import BatchPart, ColumnBatch, StoredColumns, of_vectors, renamed
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
-from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values
+from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values, integers
 from sqlvec.exec.program import program_of
+from sqlvec.exec.row.cursors import key_values, rowids_in
+from sqlvec.exec.vector.decline import Restart
 from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
 from sqlvec.exec.vector.lookup import Lookup
+from sqlvec.exec.vector.runs import ExternalSort, Term, bytes_of
 from sqlvec.exec.vector.scan import IndexOrder, Source, is_full_scan, is_index_order_scan, select_all, table_scan_of
 from sqlvec.exec.vector.seek import seeker_of
 from sqlvec.expr import bound
@@ -52,6 +58,10 @@ PROBED_ROWS = 65_536
 SMALL_INNER = 100_000
 BLOCK = 16_384
 COLLECTED = 400_000
+LISTED = -8
+"""The source of the values that a search by IN of a sub-query looks for."""
+LOOKUP_BYTES = 24                                 # what finding a built row takes beside the row itself
+OUTER_ROW = ("outer row", 0)
 
 
 def run(node: Join, activation: Activation, ordered: bool = True) -> Iterator[ColumnBatch]:
@@ -100,9 +110,13 @@ def first_level(level: Level, activation: Activation, needs: set[tuple[int, int]
     """The outermost level with its conditions: a scan, a sub-query, or whatever path the row engine reads for us.
 
     From the first condition with a correlated sub-query on, conditions are checked on many collected rows at once."""
-    cheap, costly = split_conditions(level.conditions)
     path: Any = level.path
     needs = {key for key in needs if key[0] == path.source}
+    listed = in_search(path, activation)
+    if listed is not None:
+        search, batch = listed
+        return Step(physical.Level(search, level.kind, level.match, level.conditions), {LISTED}, needs, activation, True).rows(iter((batch,)))
+    cheap, costly = split_conditions(level.conditions)
     columns = needs | _condition_columns(level)
     order = None
     reads = level
@@ -144,6 +158,42 @@ def range_scan(path: Any) -> tuple[Any, list[Any]]:
         scan = physical.IndexSearch(path.source, path.label, path.table, path.index, covering=True)
         scan.used = path.used
     return scan, conditions
+
+
+def in_search(path: Any, activation: Activation) -> tuple[Any, ColumnBatch] | None:
+    """A search by IN of an uncorrelated sub-query that lists integers, as (the search by a column of listed values, a batch of these values in
+    visiting order); None for all other paths."""
+    if not isinstance(path, (physical.RowidSearch, physical.IndexSearch)) or path.descending or getattr(path, "null_scan", None) is not None:
+        return None
+    terms = [path.key] if isinstance(path, physical.RowidSearch) else list(path.keys)
+    places = [place for place, term in enumerate(terms) if term is not None and term.kind == "IN"]
+    if len(places) != 1 or any(term.kind not in ("=", "IN") for term in terms):
+        return None
+    term = terms[places[0]]
+    listing = term.expression
+    if not isinstance(listing, bound.InSubquery) or listing.subquery.outer or len(listing.operands) != 1:
+        return None
+    rows = resolve("sqlvec.exec.row.subquery:rows_evaluator")(listing.subquery)(activation, ())
+    listed = [row[term.number] for row in rows]
+    if isinstance(path, physical.RowidSearch):
+        values: list[Any] = rowids_in(listed, False)
+    else:
+        column = path.index.columns[places[0]]
+        values = key_values(listed, term.applied, activation.context.collations.lookup(column.collation), column.descending)
+    if not all(type(value) is int for value in values):
+        return None
+    terms[places[0]] = physical.KeyTerm("=", bound.Column(LISTED, 0), None)
+    search: Any
+    if isinstance(path, physical.RowidSearch):
+        search = physical.RowidSearch(path.source, path.label, path.table, terms[0])
+    else:
+        search = physical.IndexSearch(path.source, path.label, path.table, path.index, tuple(terms), path.lower, path.upper, covering=path.covering)
+    search.used = path.used
+    try:
+        inner_keys(search)
+    except Restart:
+        return None
+    return search, of_vectors(len(values), {(LISTED, 0): from_values(values)})
 
 
 def split_conditions(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
@@ -234,6 +284,10 @@ def gather_stored(blocks: list[dict[Any, ColumnVector]], keys: Iterable[Any]) ->
     return {key: concatenate([block[key] for block in blocks]) for key in keys}
 
 
+class TooLarge(Exception):
+    """The inner side of a join doesn't fit the memory budget."""
+
+
 class NullableColumns(StoredColumns):
     """Stored columns where position -1 is a row of NULLs."""
 
@@ -279,6 +333,8 @@ class Step:
         self.seeker: Any = None
         self.row_program: Any = None
         self.built: tuple[dict[Any, ColumnVector], Lookup] | None = None
+        self.is_too_large = False                 # the inner was found not to fit the memory budget
+        self.settings = activation.context.settings
         self.keys: InnerKeys = inner_keys(self.path)
         after, self.costly = split_conditions(level.conditions)
         conditions = [*self.keys.conditions, *level.match]
@@ -338,17 +394,19 @@ class Step:
         blocks: list[dict[Any, ColumnVector]] = []
         count = 0
         limit = max(SMALL_INNER, inner_rows) if inner_rows > SMALL_INNER else 0
+        size = 0
         for batch in batches:
             if not batch.count:
                 continue
             blocks.append(stored(batch, self.outer_keep))
+            size += sum(map(bytes_of, blocks[-1].values()))
             blocks[-1][None] = batch.count  # type: ignore[index,assignment]
             count += batch.count
-            if count > limit:
+            if count > limit or size > self.settings.memory_budget // 4:
                 break
         if not count:
             return
-        if count > limit:
+        if count > limit or size > self.settings.memory_budget // 4:
             yield from self._build_inner(self._chained(blocks, batches))
         elif self._may_probe(count, inner_rows):
             yield from self._probe(blocks, count)
@@ -369,8 +427,9 @@ class Step:
         return self.asked * ratio < inner_rows and self.keys.is_simple
 
     def _chained(self, blocks: list[dict[Any, ColumnVector]], batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
-        for block in blocks:
-            yield self._as_batch(block)
+        blocks.reverse()
+        while blocks:
+            yield self._as_batch(blocks.pop())
         for batch in batches:
             if batch.count:
                 yield batch
@@ -398,16 +457,21 @@ class Step:
                 self.activation.context.check_interrupt()
             yield batch
 
-    def _stored_inner(self) -> tuple[dict[Any, ColumnVector], int]:
+    def _stored_inner(self, most: int | None = None) -> tuple[dict[Any, ColumnVector], int]:
+        """The inner's rows and their number; more than ``most`` bytes of them are :class:`TooLarge`."""
         order = [(self.source, number) for number in self.keys.order] if self.ordered else []
         keep = {*self.inner_keep, *order, *[(self.source, number) for number in self.keys.numbers]}
         blocks = []
-        count = 0
+        count = size = 0
         for batch in select_all(self._inner_batches(keep), self.own, self.evaluator, self.activation):
             if batch.count:
                 blocks.append(stored(batch, keep))
                 count += batch.count
-        vectors = gather_stored(blocks, keep) if blocks else {key: concatenate([]) for key in keep}
+                size += sum(map(bytes_of, blocks[-1].values())) + LOOKUP_BYTES * batch.count
+                if most is not None and size > most:
+                    raise TooLarge
+        # (a column's blocks go as soon as they are joined)
+        vectors = {key: concatenate([block.pop(key) for block in blocks]) for key in keep}
         if order and count:
             vectors = self._in_index_order(vectors, order, count)
         return vectors, count
@@ -430,9 +494,15 @@ class Step:
     # --- strategies ------------------------------------------------------------------------------------------------------------
 
     def _build_inner(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        if self.built is None and not self.is_too_large:
+            try:
+                vectors, count = self._stored_inner(self.settings.memory_budget)
+                self.built = vectors, Lookup(self._key_vectors_inner(vectors), count, self.keys)
+            except TooLarge:
+                self.is_too_large = True
         if self.built is None:
-            vectors, count = self._stored_inner()
-            self.built = vectors, Lookup(self._key_vectors_inner(vectors), count, self.keys)
+            yield from self._by_blocks(batches)
+            return
         vectors, lookup = self.built
         for batch in batches:
             if not batch.count:
@@ -469,8 +539,10 @@ class Step:
         lookup = Lookup(self._key_vectors_outer(outer), count, self.keys, self._inner_size())
         order = [(self.source, number) for number in self.keys.order] if self.ordered else []
         keep = {*self.inner_keep, *order}
-        held: list[dict[Any, ColumnVector]] = []
-        held_outer: list[Any] = []
+        terms = [Term(OUTER_ROW), *[Term(key, descending, None, collation)
+                                    for key, (descending, collation) in zip(order, self.keys.order_terms, strict=False)]]
+        held = ExternalSort([OUTER_ROW, *keep], terms, self.settings.memory_budget // 3, self.settings.temp_store_directory)
+        matched = np.zeros(count, bool)
         for batch in self._inner_batches(keep):
             vectors = [batch.column((self.source, number)) for number in self.keys.numbers]
             inner_rows, outer_rows = lookup.pairs(vectors, batch.count)
@@ -484,25 +556,49 @@ class Step:
                     part, outer_rows = part.take(chosen), outer_rows.take(chosen)
             if not part.count:
                 continue
-            if not self.ordered:
+            if not self.ordered and not self.is_left:
                 yield _paired(part, outer_vectors, outer_rows)
                 continue
-            held.append(stored(part, keep))
-            held_outer.append(outer_rows)
-        if not held:
-            return
-        outer_rows = np.concatenate(held_outer)
-        gathered = gather_stored(held, keep)
-        positions = self._nested_order(outer_rows, gathered, order)
-        for start in range(0, len(positions), BLOCK):
-            rows = positions[start:start + BLOCK]
-            yield joined(outer, outer_rows.take(rows), StoredColumns(gathered, rows))
+            matched[outer_rows] = True
+            held.add({OUTER_ROW: integers(outer_rows), **stored(part, keep)}, part.count)
+        yield from self._in_nested_order(outer, held, matched)
 
-    def _nested_order(self, outer_rows: Any, vectors: dict[Any, ColumnVector], order: list[Any]) -> Any:
-        keys = [SortKey(ColumnVector(len(outer_rows), 1, outer_rows))]
-        keys += [SortKey(vectors[key], descending, None, collation)
-                 for key, (descending, collation) in zip(order, self.keys.order_terms, strict=True)]
-        return sort_order(keys, len(outer_rows))
+    def _in_nested_order(self, outer: ColumnBatch, held: ExternalSort, matched: Any) -> Iterator[ColumnBatch]:
+        """The pairs found, by outer row; a left join puts the outer rows without partner between them."""
+        behind = 0                                # the outer rows before this one are done
+        for block in held.rows():
+            outer_rows = block.pop(OUTER_ROW).flat().bits
+            if not self.is_left:
+                yield joined(outer, outer_rows, StoredColumns(block))
+                continue
+            last = int(outer_rows[-1])
+            lonely = behind + np.flatnonzero(~matched[behind:last])
+            behind = last
+            inner_rows = np.concatenate([np.arange(len(outer_rows), dtype=np.int64), np.full(len(lonely), -1, np.int64)])
+            outer_rows = np.concatenate([outer_rows, lonely])
+            positions = np.argsort(outer_rows, kind="stable")
+            out = joined(outer, outer_rows.take(positions), NullableColumns(block, inner_rows.take(positions)))
+            yield self.evaluator.select(self.after, out)
+        lonely = behind + np.flatnonzero(~matched[behind:])
+        if self.is_left and len(lonely):
+            missing = NullableColumns({key: concatenate([]) for key in self.inner_keep}, np.full(len(lonely), -1, np.int64))
+            yield self.evaluator.select(self.after, joined(outer, lonely, missing))
+
+    def _by_blocks(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
+        """An inner that doesn't fit the memory budget: it is read anew for each block of outer rows that does."""
+        blocks: list[dict[Any, ColumnVector]] = []
+        count = size = 0
+        for batch in batches:
+            if not batch.count:
+                continue
+            blocks.append(stored(batch, self.outer_keep))
+            count += batch.count
+            size += sum(map(bytes_of, blocks[-1].values())) + LOOKUP_BYTES * batch.count
+            if size > self.settings.memory_budget // 3:
+                yield from self._stream_inner(blocks, count)
+                blocks, count, size = [], 0, 0
+        if count:
+            yield from self._stream_inner(blocks, count)
 
     def _probe(self, blocks: list[dict[Any, ColumnVector]], count: int) -> Iterator[ColumnBatch]:
         """Few outer rows: find their partners by seeks."""
