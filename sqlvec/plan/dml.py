@@ -96,7 +96,8 @@ class Statement:
                 node = self.update(statement)
             else:
                 node = self.delete(statement)
-            query_plan.lower_expressions(_own_expressions(node), self.binding)
+            rows = node.source.rows if isinstance(node, Update) and node.one_pass else 0
+            query_plan.lower_expressions(_own_expressions(node), self.binding, rows)
         finally:
             self.binding.ctes = kept
         if self.binder.context.settings.count_changes and node.returning is None and self.parent is None:

@@ -62,7 +62,8 @@ class Printer:
                 if self.rows and getattr(root, "in_place", False):
                     first = self.rows[0]                # rows are changed through the table: no index covers it
                     self.rows[0] = (*first[:3], first[3].replace(" USING COVERING INDEX ", " USING INDEX "))
-            for _, expression in sorted(getattr(root, "assignments", ()), key=lambda pair: pair[0]):
+            key = root.write.table.rowid_column         # a new rowid is computed first
+            for _, expression in sorted(getattr(root, "assignments", ()), key=lambda pair: -1 if pair[0] == key else pair[0]):
                 self.expressions([expression], 0)
             self._returning(root)
         else:

@@ -63,6 +63,7 @@ class FromItem:
         "index_name",
         "is_correlated",
         "is_narrowed",
+        "is_target",
         "label",
         "left",
         "left_of_right",
@@ -101,6 +102,7 @@ class FromItem:
         self.columns: tuple[str, ...] = ()
         self.used: set[int] = set()
         self.affinities: tuple[str | None, ...] = ()     # of a sub-query's columns
+        self.is_target = False                   # the table of an UPDATE ... FROM: its keys, which every index has, aren't in ``resolved``
         self.resolved: set[int] | None = None    # columns read when names were resolved (or when the item was merged into its block): they count
                                                  # for coverage by an index though rewriting may have dropped their readers
 

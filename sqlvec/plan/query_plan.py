@@ -42,6 +42,12 @@ def plan_keys(select: ast.Select, binding: Binding, parent: Scope | None, kind: 
         read = columns_read(condition.expression for condition in query.conditions)
         items[0].resolved = {number for source, number in read if source == items[0].source}
         lowering.scan = (query, kind)
+    elif items and items[0].table is not None and items[0].table.kind == "table" and isinstance(query, Block):
+        keys = len(items[0].table.primary_key) if items[0].table.without_rowid else 1
+        read = columns_read([*query.result[keys:], *(condition.expression for condition in query.conditions),
+                             *(term.expression for term in query.order_by)])
+        items[0].resolved = {number for source, number in read if source == items[0].source}
+        items[0].is_target = True
     return lowering.lower_statement(query)
 
 
@@ -54,8 +60,8 @@ def _use_true_rowid(query: Block, item: Any) -> None:
     query.result = (Column(item.source, -1, "rowid", INTEGER, None, True, table), *query.result[1:])  # type: ignore[arg-type]
 
 
-def lower_expressions(expressions: Any, binding: Binding) -> None:
-    """Give the sub-queries inside expressions their plans."""
+def lower_expressions(expressions: Any, binding: Binding, outer_rows: int = 0) -> None:
+    """Give the sub-queries inside expressions, evaluated for ``outer_rows`` rows (LogEst), their plans."""
     if not binding.subqueries:
         return
     lowering = resolve("sqlvec.plan.lower:Lowering")(binding)
@@ -63,7 +69,7 @@ def lower_expressions(expressions: Any, binding: Binding) -> None:
     for subquery in resolve("sqlvec.plan.logical:subqueries_in")(expressions):
         if subquery.plan is None:
             subquery.query = lowering.rewrite(subquery.query)
-    lowering.lower_subqueries(expressions, 0)
+    lowering.lower_subqueries(expressions, outer_rows)
 
 
 def enter_with(node: ast.With, binding: Binding, parent: Scope | None) -> None:
@@ -106,10 +112,11 @@ def finds_one_row(node: Any) -> bool:
     """Does the scan find at most one row: by its rowid, or a whole unique key?"""
     path = _scan_path(node)
     if isinstance(path, physical.RowidSearch):
-        return path.key is not None and path.key.kind == "="
+        return path.key is not None and path.key.kind in ("=", "IS")
     if isinstance(path, physical.IndexSearch):
         index = path.index
-        return index.unique and len(path.keys) >= index.key_count and all(key.kind == "=" for key in path.keys[: index.key_count])
+        kinds = ("=", "IS") if resolve("sqlvec.plan.access.candidates:all_not_null")(index, path.table) else ("=",)
+        return index.unique and len(path.keys) >= index.key_count and all(key.kind in kinds for key in path.keys[: index.key_count])
     return False
 
 

@@ -605,7 +605,7 @@ def is_covering(index: Index, item: FromItem, kind: str) -> bool:
         columns = columns[:index.key_count]     # as in SQLite, which forgets that the key columns were appended to indexes of constraints
     available = {column.column for column in columns}
     rowid = item.table.rowid_column
-    used = item.used if item.resolved is None else item.resolved if kind != "SELECT" else item.used | item.resolved
+    used = item.used if item.resolved is None else item.resolved if kind != "SELECT" or item.is_target else item.used | item.resolved
     if any(number >= 0 and item.table.columns[number].generated is not None for number in used):
         return len(item.table.columns) <= _LAST_BIT and all(number in available or number == rowid for number in range(len(item.table.columns)))
     return all((number in available and number < _LAST_BIT) or number in (ROWID, rowid) for number in used)
