@@ -3,6 +3,8 @@
 Use it in the place of the standard ``sqlite3`` module: ``import sqlvec as sqlite3``.  Names are loaded on first use.
 """
 
+import sys
+
 from sqlvec.resolve import resolve
 
 _EXPORTS = {
@@ -32,6 +34,8 @@ def __getattr__(name: str) -> object:
     module = _EXPORTS.get(name)
     if module is not None:
         return resolve(f"{module}:{name}")
+    if name == "dbapi2":
+        return sys.modules[__name__]
     if name.startswith("SQLITE_") or name == "OptimizedUnicode":
         return resolve("sqlvec.dbapi.module:constant")(name)
     raise AttributeError(f"module 'sqlvec' has no attribute {name!r}")

@@ -44,6 +44,7 @@ FORMAT = 24
 RANGE = 25
 NOTADB = 26
 
+ERROR_MISSING_COLLSEQ = 257
 CONSTRAINT_CHECK = 275
 CONSTRAINT_COMMITHOOK = 531
 CONSTRAINT_FOREIGNKEY = 787
@@ -225,7 +226,7 @@ def wrong_argument_count(name: str, offset: int | None = None) -> SqlError:
 
 
 def no_such_collation(name: str) -> SqlError:
-    return plain(f"no such collation sequence: {name}")
+    return SqlError(ERROR, f"no such collation sequence: {name}", ERROR_MISSING_COLLSEQ)
 
 
 # --- running -------------------------------------------------------------------------------------------------------------------
@@ -326,9 +327,9 @@ def trigger_recursion() -> SqlError:
 
 
 def raised(message: str, action: str) -> SqlError:
-    """RAISE(ABORT | FAIL | ROLLBACK, message) of a trigger; ``conflict`` says how the statement ends."""
+    """RAISE(ABORT | FAIL | ROLLBACK, message) of a trigger; ``action`` says how the statement ends."""
     error = SqlError(CONSTRAINT, message, CONSTRAINT_TRIGGER)
-    error.conflict = action  # type: ignore[attr-defined]
+    error.action = action
     return error
 
 

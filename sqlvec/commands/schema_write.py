@@ -134,6 +134,8 @@ def root_moved(context: CommandContext, number: int, old: int, new: int) -> None
 
 def drop_trees(context: CommandContext, number: int, roots: list[int]) -> None:
     """Free trees, the largest root page first; other roots that auto-vacuum moves are followed."""
+    if roots and context.transaction.active_reads + context.transaction.active_writes > 1:
+        raise errors.table_locked_plain()           # another statement may stand in the tree
     pager = context.databases[number].pager
     waiting = sorted((root for root in roots if root > 1), reverse=True)
     while waiting:

@@ -23,6 +23,7 @@ class PrepareProtocol:
     """The protocol object that ``__conform__`` methods are asked for."""
 
 
+PrepareProtocol.__module__ = "sqlvec"
 adapters: dict[tuple[type, Any], Callable[[Any], Any]] = {}
 converters: dict[str, Callable[[bytes], Any]] = {}
 

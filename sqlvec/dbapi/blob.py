@@ -5,6 +5,8 @@ is changed by anybody else ("query aborted"): while the database changes, the va
 """
 from __future__ import annotations
 
+from operator import index
+
 from sqlvec import errors
 from sqlvec.dbapi.exceptions import ProgrammingError, translate
 
@@ -19,8 +21,8 @@ def _refuse_column(session: Any, table: Table, number: int) -> None:
     """Columns of indexes and foreign keys aren't written.  Errors: "cannot open indexed column for writing", "... foreign key column ..."."""
     if session.settings.foreign_keys and any(number in key.columns for key in table.foreign_keys):
         raise errors.plain("cannot open foreign key column for writing")
-    for index in table.indexes:
-        if any(part.column == number or part.column == -2 for part in index.columns):
+    for tree in table.indexes:
+        if any(part.column == number or part.column == -2 for part in tree.columns):
             raise errors.plain("cannot open indexed column for writing")
 
 
@@ -39,13 +41,14 @@ class Blob:
     _rollbacks: int
     _row: int
     _value: Any
+    _image: Any                 # the whole row as it was read or written last
     _data: Any                  # bytearray; None once the blob has expired
 
     def __init__(self, *arguments: Any) -> None:
         raise TypeError("cannot create 'sqlvec.Blob' instances")
 
     @classmethod
-    def open(cls, connection: Any, table: str, column: str, row: int, readonly: bool, name: str) -> Blob:
+    def _open(cls, connection: Any, table: str, column: str, row: int, readonly: bool, name: str) -> Blob:
         """Open the value of a column in the row with this rowid."""
         session = connection._session
         found = session.databases.catalogs.find_table(name, table)
@@ -69,7 +72,7 @@ class Blob:
         made._offset = 0
         made._closed = False
         made._is_null = number == found.rowid_column or (found.columns[number].generated is not None and not found.columns[number].is_stored)
-        made._select = 'SELECT "{2}" FROM "{0}"."{1}" WHERE rowid = ?'.format(*quoted)
+        made._select = 'SELECT "{2}", * FROM "{0}"."{1}" WHERE rowid = ?'.format(*quoted)
         made._update = 'UPDATE "{}"."{}" SET "{}" = ? WHERE rowid = ?'.format(*quoted)
         made._changes = session.transaction.total_changes
         made._rollbacks = session.transaction.rollback_count
@@ -79,10 +82,9 @@ class Blob:
     def _stored(self) -> Any:
         session = self._connection._session
         rows = session.quietly(session.run, self._select, self._row)
-        return rows[0][0] if rows else None
+        return rows[0] if rows else None
 
     def _load(self, row: int) -> None:
-        self._row = row
         session = self._connection._session
         rows = session.quietly(session.run, self._select, row)
         if not rows:
@@ -91,6 +93,8 @@ class Blob:
         if not isinstance(value, (str, bytes)):
             kind = "null" if value is None else "integer" if isinstance(value, int) else "real"
             raise errors.plain(f"cannot open value of type {kind}")
+        self._row = row
+        self._image = rows[0]
         self._value = value
         self._data = bytearray(value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape"))
 
@@ -106,7 +110,7 @@ class Blob:
             if transaction.total_changes == self._changes and transaction.rollback_count == self._rollbacks:
                 return
             self._changes, self._rollbacks = transaction.total_changes, transaction.rollback_count
-            if self._stored() == self._value:
+            if self._stored() == self._image:
                 return
             self._data = None
         raise translate(errors.SqlError(errors.ABORT, "query aborted"))
@@ -118,7 +122,7 @@ class Blob:
     def read(self, length: int = -1, /) -> bytes:
         """Up to ``length`` bytes from the current offset."""
         self._check()
-        length = length.__index__()
+        length = index(length)
         size = len(self)
         end = size if length < 0 else min(size, self._offset + length)
         if end == self._offset and self._data is not None:
@@ -151,6 +155,7 @@ class Blob:
         self._connection._call(session.quietly, session.run, self._update, value, self._row)
         transaction.changes, transaction.total_changes = counters       # a blob's writes count as no change
         self._value = value
+        self._image = self._stored()
 
     def tell(self) -> int:
         """The current offset."""
@@ -160,7 +165,7 @@ class Blob:
     def seek(self, offset: int, origin: int = 0, /) -> None:
         """Move the current offset; ``origin`` 0 start, 1 here, 2 end."""
         self._check()
-        offset = offset.__index__()
+        offset = index(offset)
         if not -0x80000000 <= offset <= 0x7FFFFFFF:
             raise OverflowError("Python int too large to convert to C int")
         base = {0: 0, 1: self._offset, 2: len(self)}.get(origin)
@@ -176,7 +181,7 @@ class Blob:
         """The offset of an index.  Errors: TypeError, IndexError."""
         if not hasattr(key, "__index__"):
             raise TypeError("Blob indices must be integers")
-        number = key.__index__()
+        number = index(key)
         if not -0x8000000000000000 <= number <= 0x7FFFFFFFFFFFFFFF:
             raise IndexError("cannot fit 'int' into an index-sized integer")
         if number < 0:

@@ -83,13 +83,9 @@ def authorizer(callback: Callable[..., Any]) -> Callable[..., int]:
 
 
 def collation(callback: Callable[[str, str], Any]) -> Callable[[str, str], int]:
-    """A collation: an exception, or what is no integer, compares as equal."""
+    """A collation: what is no integer compares as equal; exceptions come out of the statement as they are."""
     def call(left: str, right: str) -> int:
-        try:
-            order = callback(left, right)
-        except BaseException as error:
-            report(error, callback)
-            return 0
+        order = callback(left, right)
         return (order > 0) - (order < 0) if isinstance(order, int) else 0
 
     return call

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import threading
+from operator import index
 
 from sqlvec import errors
 from sqlvec.dbapi.callbacks import authorizer, collation, progress, trace
@@ -64,9 +65,9 @@ class Connection:
             raise ValueError("embedded null byte")
         if isinstance(timeout, str):
             raise TypeError("must be real number, not str")
-        self._detect_types = detect_types.__index__()
+        self._detect_types = index(detect_types)
         self._cache: dict[str, Statement] = {}
-        self._cache_size = cached_statements.__index__()
+        self._cache_size = index(cached_statements)
         self._isolation_level = _level(isolation_level)
         self._thread = threading.get_ident() if check_same_thread else 0
         self.row_factory: Callable[..., Any] | None = None
@@ -205,6 +206,9 @@ class Connection:
         else:
             self._session.transaction.rollback()
 
+    def __reduce__(self) -> Any:
+        raise TypeError("cannot pickle 'sqlite3.Connection' object")
+
     def commit(self) -> None:
         """End the open transaction, if any."""
         self._check()
@@ -254,7 +258,9 @@ class Connection:
         """Errors: TypeError, ``message`` for impossible names and numbers of arguments and while a statement runs."""
         _check_text(name)
         session = self._session
-        if not -1 <= count.__index__() <= session.limit("SQLITE_LIMIT_FUNCTION_ARG") or len(name.encode()) > 255 or session.running:
+        known = session.functions.lookup(name, count) if session.running else None
+        is_in_use = known is not None and (known.max_args if known.min_args == known.max_args else -1) == count
+        if not -1 <= index(count) <= session.limit("SQLITE_LIMIT_FUNCTION_ARG") or len(name.encode()) > 255 or is_in_use:
             raise OperationalError(message)
 
     def create_function(self, name: str, narg: int, func: Callable[..., Any] | None, *, deterministic: bool = False) -> None:
@@ -275,7 +281,7 @@ class Connection:
         """Make a class with ``step``, ``inverse``, ``value`` and ``finalize`` a window function (None: remove it)."""
         self._check()
         _check_text(name)
-        if not -1 <= num_params.__index__() <= self._session.limit("SQLITE_LIMIT_FUNCTION_ARG") or len(name.encode()) > 255:
+        if not -1 <= index(num_params) <= self._session.limit("SQLITE_LIMIT_FUNCTION_ARG") or len(name.encode()) > 255:
             raise ProgrammingError("bad parameter or other API misuse")
         wrapped = None if aggregate_class is None else resolve("sqlvec.dbapi.user_functions:window")(aggregate_class)
         self._session.functions.define_aggregate(name, num_params, wrapped, True)
@@ -308,7 +314,7 @@ class Connection:
     def set_progress_handler(self, progress_handler: Any, n: int) -> None:
         """Have ``progress_handler`` called about every ``n`` units of work (session/hooks.py); a true answer interrupts the statement."""
         self._check()
-        n = n.__index__()
+        n = index(n)
         self._session.set_progress(None if progress_handler is None else progress(progress_handler), n)
 
     def interrupt(self) -> None:
@@ -320,7 +326,7 @@ class Connection:
 
     def _limit_name(self, category: int) -> str:
         names = resolve("sqlvec.session.hooks:LIMIT_NAMES")
-        if not 0 <= category.__index__() < len(names):
+        if not 0 <= index(category) < len(names):
             raise ProgrammingError("'category' is out of bounds")
         return str(names[category])
 
@@ -332,7 +338,7 @@ class Connection:
     def setlimit(self, category: int, limit: int, /) -> int:
         """Set a run-time limit, at most to what is built in; the value before.  A negative ``limit`` changes nothing."""
         self._check()
-        if not -0x80000000 <= limit.__index__() <= 0x7FFFFFFF:
+        if not -0x80000000 <= index(limit) <= 0x7FFFFFFF:
             raise OverflowError("Python int too large to convert to C int")
         return int(self._session.set_limit(self._limit_name(category), limit))
 
@@ -354,7 +360,7 @@ class Connection:
             raise ValueError("target cannot be the same connection instance")
         if isinstance(sleep, str):
             raise TypeError("must be real number, not str")
-        pages = pages.__index__()
+        pages = index(pages)
         target._check()
         if progress is not None and not callable(progress):
             raise TypeError("progress argument must be a callable")
@@ -369,7 +375,7 @@ class Connection:
             raise TypeError("expected 'int'")
         if not -0x8000000000000000 <= row <= 0x7FFFFFFFFFFFFFFF:
             raise OverflowError("Python int too large to convert to SQLite INTEGER")
-        return self._call(resolve("sqlvec.dbapi.blob:Blob").open, self, table, column, row, readonly, name)
+        return self._call(resolve("sqlvec.dbapi.blob:Blob")._open, self, table, column, row, readonly, name)
 
     def serialize(self, *, name: str = "main") -> bytes:
         """The bytes of the database file."""

@@ -7,6 +7,9 @@ Invariants
 """
 from __future__ import annotations
 
+from operator import index
+from types import MappingProxyType
+
 from sqlvec import errors
 from sqlvec.dbapi.adapt import converter_for, to_bytes, to_sql
 from sqlvec.dbapi.exceptions import DataError, OperationalError, ProgrammingError, translate
@@ -41,6 +44,7 @@ class Cursor:
     _lastrowid: int | None = None
     _rowcount = -1
     _arraysize = 1
+    row_factory: Any = None
 
     def __init__(self, connection: Connection, /) -> None:
         if self._locked:
@@ -85,7 +89,7 @@ class Cursor:
 
     @arraysize.setter
     def arraysize(self, size: int) -> None:
-        self._arraysize = size.__index__()
+        self._arraysize = index(size)
 
     # --- executing ----------------------------------------------------------------------------------------------------------------------
 
@@ -108,11 +112,7 @@ class Cursor:
         self._locked = True
         try:
             statement = self._prepare(sql)
-            if statement is None:
-                return self
-            if not self._is_write and not (statement.explain is not None or type(statement.tree).__name__ in WRITES):
-                if type(statement.tree).__name__ == "Select" and next(rows, None) is None:
-                    return self
+            if statement is None or (statement.is_readonly and statement.explain is None):
                 self._give_back()
                 raise ProgrammingError("executemany() can only execute DML statements.")
             if self._is_write:
@@ -194,13 +194,14 @@ class Cursor:
     def _bind(self, statement: Statement, parameters: Any) -> tuple[Any, ...]:
         names = statement.parameters
         kind = type(parameters)
-        if kind is tuple or kind is list or (kind is not dict and hasattr(parameters, "__getitem__") and not hasattr(parameters, "keys")):
+        is_mapping = isinstance(parameters, dict)
+        if kind is tuple or kind is list or (not is_mapping and hasattr(parameters, "__getitem__") and kind is not MappingProxyType):
             count = len(parameters)
             if count != len(names):
                 raise ProgrammingError(
                     f"Incorrect number of bindings supplied. The current statement uses {len(names)}, and there are {count} supplied.")
             values = [to_sql(parameters[place], place + 1) for place in range(count)]
-        elif hasattr(parameters, "__getitem__"):
+        elif is_mapping:
             values = []
             for position, name in enumerate(names, 1):
                 if name is None:
@@ -265,7 +266,6 @@ class Cursor:
     # --- fetching -----------------------------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Cursor:
-        self._check()
         return self
 
     def __next__(self) -> Any:
@@ -319,7 +319,7 @@ class Cursor:
 
     def fetchmany(self, size: int | None = None) -> list[Any]:
         """Up to ``size`` rows (default ``arraysize``); 0 and negative numbers mean all."""
-        wanted = self._arraysize if size is None else size.__index__()
+        wanted = self._arraysize if size is None else index(size)
         rows: list[Any] = []
         for row in self:
             rows.append(row)
@@ -367,6 +367,16 @@ class Cursor:
                 raise ProgrammingError("Cannot operate on a closed cursor.")
             raise ProgrammingError("Recursive use of cursors not allowed.")
         self._connection._check()
+
+    def __del__(self) -> None:
+        if self._statement is not None:             # forgotten in the middle of its rows: locks must go
+            try:
+                self._statement.reset()
+            except errors.SqlError:
+                pass
+
+    def __reduce__(self) -> Any:
+        raise TypeError("cannot pickle 'sqlite3.Cursor' object")
 
     def setinputsizes(self, sizes: Any, /) -> None:
         """Required by PEP 249; does nothing."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.dbapi.callbacks import report
+from sqlvec.values import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ def scalar(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a scalar function.  Errors: "user-defined function raised exception"; too large values as SQLite says."""
     def call(*arguments: Any) -> Any:
         try:
+            if text.invalid_text_seen:
+                for argument in arguments:
+                    if type(argument) is str and not argument.isascii():
+                        argument.encode()       # the module decodes arguments strictly
             return checked(function(*arguments))
         except BaseException as error:
             raise _failure(error, function, "user-defined function raised exception") from None

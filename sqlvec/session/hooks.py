@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, SupportsIndex
 
-LOOK_UNITS = 20
+LOOK_UNITS = 100
 
 LIMITS = {
     "SQLITE_LIMIT_LENGTH": 1_000_000_000, "SQLITE_LIMIT_SQL_LENGTH": 1_000_000_000, "SQLITE_LIMIT_COLUMN": 2000, "SQLITE_LIMIT_EXPR_DEPTH": 1000,
@@ -41,6 +41,7 @@ class ProgressFlag(list):  # type: ignore[type-arg]
         self.handler = handler
         self.every = every
         self.left = every
+        self.is_by_handler = False
 
     def __getitem__(self, place: SupportsIndex | slice) -> Any:
         return super().__getitem__(place) or self._is_stopped()
@@ -50,10 +51,15 @@ class ProgressFlag(list):  # type: ignore[type-arg]
         if self.left > 0:
             return False
         self.left = self.every
-        return bool(self.handler())
+        if self.handler():
+            self[0] = self.is_by_handler = True         # until the next statement begins: whoever looks twice sees it twice
+            return True
+        return False
 
     def begin(self) -> None:
         """Count the beginning of a statement.  Errors: Interrupted."""
+        if self.is_by_handler:
+            self[0] = self.is_by_handler = False
         if self._is_stopped():
             raise errors.Interrupted()
 
