@@ -46,6 +46,8 @@ class LikeSearch:
         function = node.function
         if function.name not in ("like", "glob") or not function.builtin or len(node.arguments) != 2 or function.context:
             return None
+        if function.name == "like" and not function.call("a", "A"):
+            return None                             # PRAGMA case_sensitive_like
         single = evaluator.constant(node.arguments[0])
         pattern = single.value(0) if single is not None else None
         if type(pattern) is not str or not pattern.isascii() or "\0" in pattern or len(pattern) > _LONGEST:
