@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from _bisect import bisect_right
 
-from sqlvec.pages.page import LEAF_TABLE, table_leaf
-from sqlvec.pages.page_edit import build_page, cells_size
+from sqlvec import errors
+from sqlvec.pages.page import LEAF_TABLE, header_offset, table_leaf
+from sqlvec.pages.page_edit import build_page, cells_size, free_space
 from sqlvec.pages.record import put_varint
 
 TYPE_CHECKING = False
@@ -56,9 +57,18 @@ def remove_rows(tree: TableTree, rowids: list[int]) -> int:
 
 
 def _rows(tree: TableTree, page_no: int) -> tuple[list[tuple[int, bytes]], bool]:
-    """The rows of a leaf, and whether none of them has overflow pages (which must be kept or freed one by one)."""
+    """The rows of a leaf, and whether none of them has overflow pages (which must be kept or freed one by one).
+
+    The free space of the page is checked, as by every writer.  A leaf of which some cell is damaged is left to changes row by row."""
     pager = tree.pager
-    rows = table_leaf(bytes(pager.get(page_no)), page_no, pager.layout, pager.read_overflow)
+    page = bytes(pager.get(page_no))
+    free_space(page, header_offset(page_no), pager.usable_size)
+    try:
+        rows = table_leaf(page, page_no, pager.layout, pager.read_overflow)
+    except errors.SqlError as error:
+        if error.code != errors.CORRUPT:
+            raise
+        return [], False
     max_leaf = pager.layout.max_leaf
     return rows, max((len(payload) for _, payload in rows), default=0) <= max_leaf
 

@@ -428,6 +428,8 @@ class IndexLoop(TreeLoop):
             names = [self.local(number) for number in ordered]
             entry = self.entry
             pipeline.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {name}[{entry}[:{shapes.width}]]({entry})")
+            if ROWID in ordered:                       # a damaged entry may end with anything
+                pipeline.line(f"if type({self.local(ROWID)}) is not int: raise {pipeline.call('corrupt')}()")
             for number, local in zip(ordered, names, strict=True):
                 self.register(number, local)
         if alias in numbers and not self.path.table.without_rowid and index is not None:
