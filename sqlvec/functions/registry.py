@@ -278,11 +278,11 @@ class FunctionRegistry:
         )
 
     def set_case_sensitive_like(self, is_on: bool) -> None:
-        """PRAGMA case_sensitive_like: replaces both forms of like()."""
+        """PRAGMA case_sensitive_like: replaces both forms of like(), by functions that nobody knows to be deterministic."""
         self._user.pop("like", None)
         target = "sqlvec.functions.pattern:like_case_sensitive" if is_on else "sqlvec.functions.pattern:like"
         for nargs in (2, 3):
-            self.define(ScalarFunction("like", nargs, nargs, target, may_raise=True))
+            self.define(ScalarFunction("like", nargs, nargs, target, INNOCUOUS, may_raise=True))
 
     def _changed(self) -> None:
         self.generation += 1

@@ -402,7 +402,7 @@ def bind_conditions(pending: list[PendingCondition], scope: Scope) -> list[Condi
                 raise
         is_outer = item.left or item.right
         for part in split_and(expression):
-            found.append(Condition(part, item.source if is_outer else None, None if is_outer else item.source))
+            found.append(Condition(part, item.source if is_outer else None, None if is_outer else item.source, entry.node is None))
     return found
 
 

@@ -31,14 +31,15 @@ class Condition:
     """One AND-term of WHERE, or of an ON/USING clause appended to it.
 
     ``outer_on`` = source of the right table when the term came from the ON clause of an outer join (it then only decides matching for that table),
-    ``inner_on`` = source of the right table when it came from an inner join's ON."""
+    ``inner_on`` = source of the right table when it came from an inner join's ON.  ``is_using``: it came from USING or NATURAL."""
 
-    __slots__ = ("expression", "inner_on", "outer_on")
+    __slots__ = ("expression", "inner_on", "is_using", "outer_on")
 
-    def __init__(self, expression: Expression, outer_on: int | None = None, inner_on: int | None = None) -> None:
+    def __init__(self, expression: Expression, outer_on: int | None = None, inner_on: int | None = None, is_using: bool = False) -> None:
         self.expression = expression
         self.outer_on = outer_on
         self.inner_on = inner_on
+        self.is_using = is_using
 
     def __repr__(self) -> str:
         return f"Condition({self.expression!r}, outer_on={self.outer_on}, inner_on={self.inner_on})"

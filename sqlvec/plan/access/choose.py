@@ -199,6 +199,9 @@ def _search(block: Block, request: Request, clause: Clause) -> JoinPlan:
     if request.distinct is not None and not stands_in and distinct != "unique":
         own = tuple(OrderTerm(expression, collation=expression.collation or "BINARY") for expression in request.distinct)
         check = resolve("sqlvec.plan.access.ordering:Order")(clause, own)
+        if block.is_aggregate:                  # SQLite doesn't see which tables the arguments of aggregates depend on
+            kept = len(block.group_by or ())
+            check.masks = [*check.masks[:kept], *[0] * (len(own) - kept)]
         satisfied = resolve("sqlvec.plan.access.ordering:satisfied")
         if satisfied(check, loops, _DISTINCT)[0] == len(own) and (request.mode != "group" or satisfied(check, first, _DISTINCT)[0] == len(own)):
             plan.distinct = "ordered"

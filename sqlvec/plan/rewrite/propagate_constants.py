@@ -60,7 +60,7 @@ def _is_constant(value: Expression) -> bool:
 def _apply(block: Block, constants: dict[tuple[int, int], tuple[Column, Expression, Condition]], has_right: bool) -> bool:
     changed = False
     for condition in block.conditions:
-        if condition.outer_on is not None or (has_right and condition.inner_on is not None):
+        if not condition.is_using and (condition.outer_on is not None or (has_right and condition.inner_on is not None)):
             continue
         origins = {at for at, (_, _, origin) in constants.items() if origin is condition}
 

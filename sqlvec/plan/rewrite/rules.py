@@ -70,7 +70,9 @@ class Rewriting:
         return query
 
     def _around(self, query: Compound) -> Block:
-        """``SELECT * FROM (compound) ORDER BY``: what SQLite makes of a compound that removes duplicates and sorts by a COLLATE of its own."""
+        """``SELECT * FROM (compound) ORDER BY``: what SQLite makes of a compound that removes duplicates and sorts by a COLLATE of its own.
+
+        It is the last arm that is made over, so the DISTINCT is that one's."""
         statement = self.binding.statement
         item = FromItem(statement.new_source(), f"(subquery-{query.number})")
         item.query = query
@@ -92,6 +94,9 @@ class Rewriting:
         block.limit, block.offset = query.limit, query.offset
         query.order_by = ()
         query.limit = query.offset = None
+        last = query.arms[-1]
+        if isinstance(last, Block):
+            block.distinct, last.distinct = last.distinct, False
         return block
 
     def compound(self, query: Compound) -> None:

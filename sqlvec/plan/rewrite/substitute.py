@@ -140,7 +140,7 @@ class Copying:
             new.output_source = self._new_source(query.output_source)
         if isinstance(query, Block):
             new.from_items = [self._item(item) for item in query.from_items]
-            new.conditions = [Condition(self.expression(one.expression), self._source(one.outer_on), self._source(one.inner_on))
+            new.conditions = [Condition(self.expression(one.expression), self._source(one.outer_on), self._source(one.inner_on), one.is_using)
                               for one in query.conditions]
             new.result = tuple([self.expression(one) for one in query.result])
             new.group_by = None if query.group_by is None else tuple([self.expression(one) for one in query.group_by])
