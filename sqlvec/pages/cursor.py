@@ -669,13 +669,15 @@ def count_cells(pager: Pager, page_numbers: list[int], kind: int) -> int:
     """Sum of the cell counts of leaf pages."""
     total = 0
     size = pager.page_size
+    most = pager.layout.most_cells
     for start in range(0, len(page_numbers), 256):
         batch = page_numbers[start : start + 256]
         images = pager.read_run(batch)
         for index, page_no in enumerate(batch):
             at = index * size + (100 if page_no == 1 else 0)
-            if images[at] != kind:
+            count = images[at + 3] << 8 | images[at + 4]
+            if images[at] != kind or count > most or (not count and len(page_numbers) > 1):
                 raise errors.corrupt()
-            total += images[at + 3] << 8 | images[at + 4]
+            total += count
     return total
 

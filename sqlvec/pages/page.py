@@ -180,7 +180,7 @@ def index_payloads(page: Page, pointers: tuple[int, ...], skip: int, layout: Lay
                     size, at = get_varint(page, at - 1)
             if size <= max_index:
                 end = at + size
-                if end > usable:
+                if end > usable or not size:
                     raise errors.corrupt()
                 append(page[at:end])  # type: ignore[arg-type]
             else:
