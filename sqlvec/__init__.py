@@ -17,7 +17,7 @@ _EXPORTS = {
     **dict.fromkeys(("Warning", "Error", "InterfaceError", "DatabaseError", "DataError", "OperationalError", "IntegrityError", "InternalError",
                      "ProgrammingError", "NotSupportedError"), "sqlvec.dbapi.exceptions"),
     **dict.fromkeys(("Binary", "Date", "Time", "Timestamp", "DateFromTicks", "TimeFromTicks", "TimestampFromTicks", "complete_statement",
-                     "enable_shared_cache"), "sqlvec.dbapi.module"),
+                     "analyze", "enable_shared_cache"), "sqlvec.dbapi.module"),
     "enable_callback_tracebacks": "sqlvec.dbapi.callbacks",
 }
 

@@ -543,6 +543,10 @@ def authorization_denied() -> SqlError:
     return SqlError(AUTH, "not authorized")
 
 
+def only_analyzed() -> SqlError:
+    return plain("only SELECT, INSERT, UPDATE and DELETE can be analyzed")
+
+
 class Ignored(Exception):
     """Raised while a statement is prepared that the authorizer wants ignored: it then does nothing."""
 

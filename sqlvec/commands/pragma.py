@@ -86,6 +86,8 @@ PRAGMAS: dict[str, tuple[tuple[str, ...], str, tuple[str, ...] | None]] = {
     "short_column_names": (("short_column_names",), _SETTINGS + "flag", _PLAIN),
     "shrink_memory": ((), _SETTINGS + "shrink_memory", None),
     "soft_heap_limit": (("soft_heap_limit",), _SETTINGS + "heap_limit", _PLAIN),
+    "sqlvec_analyze": (("analysis",), _SETTINGS + "analyze", None),
+    "sqlvec_analyze_json": (("analysis",), _SETTINGS + "analyze_json", None),
     "sqlvec_engine": (("sqlvec_engine",), _SETTINGS + "engine", None),
     "sqlvec_memory_budget": (("sqlvec_memory_budget",), _SETTINGS + "memory_budget", None),
     "synchronous": (("synchronous",), _STORAGE + "synchronous", _OF_SCHEMA),

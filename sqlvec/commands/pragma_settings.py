@@ -103,6 +103,16 @@ def engine(call: PragmaCall) -> Rows:
     return None
 
 
+def analyze(call: PragmaCall) -> Rows:
+    """``PRAGMA sqlvec_analyze('SELECT ...')``: run the statement and tell what each part of its plan did, a line a row (an extension)."""
+    return [(line,) for line in call.context.session.analyze(call.value or "").lines()]
+
+
+def analyze_json(call: PragmaCall) -> Rows:
+    """``PRAGMA sqlvec_analyze_json('SELECT ...')``: the same as JSON, in one row (an extension)."""
+    return [(call.context.session.analyze(call.value or "").json(),)]
+
+
 def memory_budget(call: PragmaCall) -> Rows:
     """``PRAGMA sqlvec_memory_budget``: bytes the vector engine may hold before it spills (an extension)."""
     settings = call.context.settings

@@ -6,6 +6,7 @@ import time
 import warnings
 
 from sqlvec import errors
+from sqlvec.dbapi.adapt import to_sql
 from sqlvec.dbapi.exceptions import error_names
 from sqlvec.resolve import resolve
 
@@ -71,6 +72,15 @@ def complete_statement(statement: str) -> bool:
     if "\0" in statement:
         raise ValueError("embedded null character")
     return bool(resolve("sqlvec.parse.complete:is_complete")(statement))
+
+
+def analyze(connection: Any, sql: str, parameters: Any = ()) -> Any:
+    """Run a statement and tell what each part of its plan did (an extension): an object with ``text()``, ``json()`` and ``as_dict()``.
+
+    Parameters are given by position.  There is no BEGIN before a writing statement."""
+    connection._check()
+    values = tuple([to_sql(value, position) for position, value in enumerate(parameters, 1)])
+    return connection._call(connection._session.analyze, sql, values)
 
 
 def enable_shared_cache(do_enable: int) -> None:

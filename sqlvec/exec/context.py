@@ -25,7 +25,7 @@ class RunContext:
     ``collations``: names to functions; ``function_context``: clock, changes(), last_insert_rowid() for functions; ``parameters``: bound values
     (index 1 is ``parameters[0]``)."""
 
-    __slots__ = ("collations", "databases", "function_context", "functions", "interrupt", "nested_sql", "parameters", "session", "settings", "transaction")
+    __slots__ = ("collations", "databases", "function_context", "functions", "interrupt", "measures", "nested_sql", "parameters", "session", "settings", "transaction")
 
     def __init__(self, databases: DatabaseSet, transaction: Transaction, settings: Settings, functions: FunctionRegistry,
                  collations: Collations, function_context: Any, parameters: tuple[Any, ...] = ()) -> None:
@@ -38,6 +38,7 @@ class RunContext:
         self.parameters = parameters
         self.interrupt = [False]            # shared one-element flag: scans test interrupt[0] once a leaf
         self.nested_sql: Any = None         # session/nested_sql.py: run(sql, *parameters) -> list of rows
+        self.measures: Any = None           # exec.measure.Measures of a measured run
         self.session: Any = None            # the owner, for modules that open further statements
 
     def table_tree(self, table: Table) -> TableTree:

@@ -30,6 +30,7 @@ OPERATORS: dict[str, str] = {
     "Filter": _ROW + "pipeline_source:open_pipeline",
     "SingleRow": _ROW + "pipeline_source:open_pipeline",
     "VectorInput": "sqlvec.exec.bridge:open_vector",
+    "Measured": "sqlvec.exec.measure:open_measured",
     "Aggregate": _ROW + "aggregate:open_aggregate",
     "CountRows": "sqlvec.exec.operators:open_count_rows",
     "WindowPass": _ROW + "window:open_window_pass",

@@ -38,7 +38,7 @@ def execute(plan: Plan, context: RunContext) -> Iterator[tuple[Any, ...]]:
     writer = WRITERS.get(type(plan.root).__name__)
     if writer is not None:
         return _guarded(_written(resolve(writer), plan, context))
-    if context.settings.engine != "row" and _is_big(plan.root, context):
+    if context.measures is None and context.settings.engine != "row" and is_big(plan.root, context):
         rows = resolve("sqlvec.exec.placement:place")(plan, context)
         if rows is not None:
             return _restartable(rows, plan, context)
@@ -95,7 +95,7 @@ def translate(error: BaseException) -> errors.SqlError | None:
 BIG_PAGES = 400
 
 
-def _is_big(root: Node, context: RunContext) -> bool:
+def is_big(root: Node, context: RunContext) -> bool:
     """Does the plan scan anything worth asking the vector engine for?  Looks at full scans and the size of their files only."""
     if context.settings.engine != "auto":
         return True

@@ -54,6 +54,7 @@ class Session:
         self.is_closed = False
         self.trace: Any = None                         # called with each Statement that begins
         self.progress: Any = None                      # the ProgressFlag that ``interrupt`` then is, see session/hooks.py
+        self.measures: Any = None                      # set while PRAGMA sqlvec_analyze runs its statement
         self.literal_inserts: dict[Any, Any] = {}      # shape -> kept statement, see session/literal_inserts.py
 
     @classmethod
@@ -140,6 +141,7 @@ class Session:
         context.interrupt = self.interrupt
         context.nested_sql = self.nested
         context.session = self
+        context.measures = self.measures
         return context
 
     def nested(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -165,6 +167,10 @@ class Session:
         if value >= 0:
             self.limits[name] = min(value, resolve("sqlvec.session.hooks:MOST")[name])
         return before
+
+    def analyze(self, sql: str, parameters: tuple[Any, ...] = ()) -> Any:
+        """Run a statement and tell what each part of its plan did: session.analyze.Analysis."""
+        return resolve("sqlvec.session.analyze:analyze")(self, sql, parameters)
 
     def quietly(self, function: Any, *arguments: Any) -> Any:
         """Call ``function`` while nobody is asked or told about statements (work that SQLite does without SQL)."""

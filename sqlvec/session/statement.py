@@ -244,7 +244,7 @@ class Statement:
 
     def _run(self) -> Iterator[tuple[Any, ...]]:
         if self.is_ignored:
-            return (row for row in ())
+            return iter(())
         if self.explain is not None:
             if self.session.trace is not None:
                 self.session.trace(self)

@@ -30,7 +30,7 @@ def test_an_endless_query_is_interrupted(connection: sqlvec.Connection) -> None:
         return left[0] == 0
 
     connection.set_progress_handler(handler, 1000)
-    with pytest.raises(sqlvec.OperationalError, match="^interrupted$") as caught:
+    with pytest.raises(sqlvec.OperationalError, match=r"^interrupted$") as caught:
         connection.execute(COUNT.format("")).fetchall()
     assert caught.value.sqlite_errorname == "SQLITE_INTERRUPT"
     assert left == [0]
@@ -87,7 +87,7 @@ def test_a_forgotten_cursor_gives_its_locks_back(connection: sqlvec.Connection) 
     connection.execute("CREATE TABLE t(a)")
     connection.executemany("INSERT INTO t VALUES(?)", [(1,), (2,)])
     cursor = connection.execute("SELECT * FROM t")
-    with pytest.raises(sqlvec.OperationalError, match="^database table is locked$"):
+    with pytest.raises(sqlvec.OperationalError, match=r"^database table is locked$"):
         connection.execute("DROP TABLE t")
     assert cursor.fetchall() == [(1,), (2,)]
     cursor = connection.execute("SELECT * FROM t")

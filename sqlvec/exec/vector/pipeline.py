@@ -50,6 +50,9 @@ def open_node(node: physical.Node, activation: Activation) -> Iterator[ColumnBat
     if name is None:
         raise Restart
     run = globals()[name] if ":" not in name else resolve(name)
+    measures = activation.context.measures
+    if measures is not None:
+        return measures.batches(node, run(node, activation))  # type: ignore[no-any-return]
     return run(node, activation)  # type: ignore[no-any-return]
 
 
