@@ -71,14 +71,15 @@ class Lookup:
         counts = np.bincount(ids, minlength=2) if count else np.zeros(2, np.int64)
         self._counts = counts
         self.is_unique = bool(int(counts.max()) <= 1)
-        order = np.arange(count, dtype=np.int64) if rows is None else rows
         if self.is_unique:
             self._row_of_id = np.zeros(len(counts), np.int64)
-            self._row_of_id[ids] = order
+            self._row_of_id[ids] = np.arange(count, dtype=np.int64) if rows is None else rows
             return
+        # (None: equal keys are adjacent as they are, which an index gives; a list would only take memory)
+        self._rows = rows
         if not (count and (ids[1:] >= ids[:-1]).all()):
-            order = order.take(np.argsort(ids, kind="stable"))
-        self._rows = order
+            order = np.argsort(ids, kind="stable")
+            self._rows = order if rows is None else rows.take(order)
         self._starts = np.cumsum(counts) - counts
 
     # --- looking up ------------------------------------------------------------------------------------------------------------
@@ -139,7 +140,8 @@ class Lookup:
             return probing, probing
         first = np.cumsum(counts) - counts
         offset = np.repeat(self._starts.take(ids) - first, counts)
-        return probing, self._rows.take(offset + np.arange(len(probing), dtype=np.int64))
+        offset += np.arange(len(probing), dtype=np.int64)
+        return probing, offset if self._rows is None else self._rows.take(offset)
 
 
 
