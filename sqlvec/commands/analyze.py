@@ -11,6 +11,7 @@ from sqlvec import errors
 from sqlvec.commands import schema_write
 from sqlvec.pages.record import encode
 from sqlvec.schema.load import extended_catalog
+from sqlvec.schema.statistics import carry_over, row_estimates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def _analyze(context: CommandContext, number: int, tables: list[Table], only: In
             continue
         for row in _table_rows(context, table, only):
             tree.insert((tree.max_rowid() or 0) + 1, encode(row, encoding, schema_format))
+    estimates = row_estimates(context.databases.catalog(number))
     schema_write.reload(context, number)
+    carry_over(context.databases.catalog(number), estimates)
 
 
 def _statistics_tree(context: CommandContext, number: int, scope: tuple[str, str] | None) -> Any:

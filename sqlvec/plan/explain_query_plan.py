@@ -43,7 +43,7 @@ class Printer:
         self.rows: list[Row] = []
         self.number = number
         self.shown: set[int] = set()
-        self.lists: dict[int, int] = {}         # sub-queries of IN operators that drive the current loop: how many operands do
+        self.lists: dict[int, int] = {}         # IN operators that drive the current loop: how many operands do
         self.deferred: list[tuple[physical.Level, int]] = []      # right joins whose unmatched rows come after the loop body
 
     def line(self, parent: int, detail: str) -> int:
@@ -357,8 +357,9 @@ class Printer:
                 subquery = getattr(node, "subquery", None)
                 if subquery is not None:
                     if type(node).__name__ == "InSubquery":
-                        if id(subquery) in self.lists:      # row-value IN some of whose components drive the loop: all are compared again
-                            if self.lists[id(subquery)] < len(node.operands):  # type: ignore[attr-defined]
+                        key = _list_key(node)  # type: ignore[arg-type]
+                        if key in self.lists:               # row-value IN some of whose components drive the loop: all are compared again
+                            if self.lists[key] < len(node.operands):  # type: ignore[attr-defined]
                                 self.in_operator(node, parent)  # type: ignore[arg-type]
                             continue
                         self.in_operator(node, parent)  # type: ignore[arg-type]
@@ -381,7 +382,7 @@ class Printer:
         if node.subquery is None:
             return
         if driving is not None:
-            self.lists[id(node.subquery)] = len(driving)
+            self.lists[_list_key(node)] = len(driving)
         existing = existing_tree(node, driving)
         if existing is not None:
             if id(node.subquery) not in self.shown or driving is not None:
@@ -391,6 +392,11 @@ class Printer:
             self.nested(node.subquery, "LIST SUBQUERY", parent)
         if driving is not None and len(node.operands) > 1:      # it was a list of those operands only, nothing to use again
             self.shown.discard(id(node.subquery))
+
+
+def _list_key(node: InSubquery) -> int:
+    """Tells IN operators apart: a condition on another column made from one isn't the same, but components of row values are."""
+    return id(node) if len(node.operands) == 1 else id(node.subquery)
 
 
 def _streams_distinct(node: physical.Aggregate) -> bool:

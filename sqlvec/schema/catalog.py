@@ -119,6 +119,10 @@ class Catalog:
                 found.append(table)
         return found
 
+    def known_tables(self) -> list[Table]:
+        """The tables, views and virtual tables that have been looked at."""
+        return list(self._tables.values())
+
     def indexes(self) -> list[Index]:
         """All indexes that have a row in sqlite_schema, table by table."""
         return [index for table in self.tables() for index in table.indexes if not index.is_table_tree]

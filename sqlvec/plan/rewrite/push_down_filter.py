@@ -115,12 +115,21 @@ def _inside(expression: Expression, source: int, arm: Block, first: Block) -> Ex
     return expression.replace(change)
 
 
+def _is_false(expression: Expression | None) -> bool:
+    return isinstance(expression, Literal) and expression.value == 0 and type(expression.value) is int
+
+
 def _add(arm: Block, expression: Expression) -> None:
+    """AND the term to the arm's WHERE or HAVING; beside one that is false for sure nothing else stays."""
     if not arm.is_aggregate:
-        if not any(isinstance(one.expression, Literal) and one.expression.value == 0 for one in arm.conditions):
+        if _is_false(expression):
+            arm.conditions = [Condition(expression)]
+        elif not any(isinstance(one.expression, Literal) and one.expression.value == 0 for one in arm.conditions):
             arm.conditions.append(Condition(expression))
-    elif arm.having is None:
+    elif arm.having is None or _is_false(expression):
         arm.having = expression
+    elif _is_false(arm.having):
+        pass
     elif isinstance(arm.having, And):
         arm.having = And((*arm.having.operands, expression))
     else:

@@ -156,7 +156,8 @@ class Rewriting:
             _drop_order(block, item, is_ordered)
             if query.order_by and position == 1 and is_complex and (len(block.from_items) == 1 or _is_fixed(block.from_items[1])):
                 continue
-            if item.left and isinstance(query, Block) and len(query.from_items) == 1 and query.from_items[0].query is not None:
+            if item.left and isinstance(query, Block) and len(query.from_items) == 1 and query.from_items[0].query is not None \
+                    and not all(type(result) is Column for result in query.result):
                 self._merge(query, False, False, False)         # null rows are told by a table, so the inner ones are merged first
             merged = resolve("sqlvec.plan.rewrite.flatten_subquery:flatten")(block, item, self.binding, is_recursive, is_arm)
             if merged is None:
