@@ -168,6 +168,7 @@ class Lowering:
         if windows is not None:
             node, results, order, is_sorted = windows.lower(node, results, order, presorted)
             presorted = len(order) if is_sorted else 0
+            rows -= 30 * len(windows.passes)        # each pass is a scan of a co-routine to SQLite
         node.rows = plan.rows
         distinct = "" if not block.distinct else (plan.distinct if aggregate is None and windows is None else "unordered")
         return self.output(block, node, results, order, presorted, distinct, rows), rows

@@ -124,6 +124,8 @@ class Candidates:
         """LogEst of the rows of a FROM item."""
         if item.table is not None:
             return item.table.row_estimate
+        if item.view is not None:               # SQLite keeps the estimate with the view: the last use counts for all
+            item = next(other for other in reversed(self.scope.items) if other.view is item.view and other.query is not None)
         plan = self.request.query_plans.get(item.source)
         return 200 if plan is None or item.recursive is not None else plan.rows
 

@@ -32,6 +32,7 @@ def push_down_filter(block: Block, item: FromItem, binding: Binding) -> bool:
         if not _concerns_only(expression, item.source):
             continue
         if any(arm.windows and not _over_partition(expression, item.source, arm) for arm in arms):
+            changed = True                      # SQLite has touched it, and the sub-query isn't shared any more
             continue
         for arm in arms:
             inside = copied_subqueries(_inside(expression, item.source, arm, arms[0]), binding)
