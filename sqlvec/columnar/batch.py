@@ -48,7 +48,7 @@ class StoredColumns(Part):
         return vector if self.positions is None else vector.take(self.positions)
 
     def take(self, positions: Any) -> StoredColumns:
-        return StoredColumns(self.vectors, positions if self.positions is None else self.positions.take(positions))
+        return type(self)(self.vectors, positions if self.positions is None else self.positions.take(positions))
 
     def keys(self) -> Iterable[Any]:
         return self.vectors.keys()
@@ -80,6 +80,15 @@ class ColumnBatch:
         """What making the column takes: (step, cost) pairs; columns of one part share steps."""
         part = self.parts[key]
         return [((id(part), step), cost) for step, cost in part.steps(key)]
+
+    def origin(self, key: Any) -> tuple[Any, list[Any]]:
+        """(the part that a column comes from, the choices of rows since then, the last one first)."""
+        batch: ColumnBatch = self
+        choices = []
+        while batch._parent is not None:
+            choices.append(batch._positions)
+            batch = batch._parent
+        return batch.parts.get(key), choices
 
     def has(self, key: Any) -> bool:
         return key in self.vectors or key in self.parts

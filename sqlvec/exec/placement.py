@@ -49,10 +49,10 @@ def placed_root(plan: Plan, context: RunContext) -> Node | None:
     if found is not None and found[0] is plan:
         return found[1]  # type: ignore[no-any-return]
     placement = Placement(context)
-    root = placement.node(plan.root)
-    for subquery in plan.subqueries:
-        if not subquery.outer and subquery.plan is not None:
-            subquery.plan = placement.node(subquery.plan)
+    root = placement.whole(plan)
+    if placement.count and not placement.is_warm:
+        placement.is_warm = True                   # what one part pays for, the others have for nothing
+        root = placement.whole(plan)
     made = root if placement.count else None
     if len(_placed) >= _CACHE_LIMIT:
         _placed.clear()
@@ -71,7 +71,16 @@ class Placement:
         self.context = context
         self.forced = context.settings.engine != "auto"
         self.survey = resolve("sqlvec.exec.vector.eligibility:survey")
+        self.is_warm = is_numpy_loaded()
         self.count = 0
+
+    def whole(self, plan: Plan) -> Any:
+        """The placed root of a plan; its uncorrelated sub-queries are placed where they are."""
+        root = self.node(plan.root)
+        for subquery in plan.subqueries:
+            if not subquery.outer and subquery.plan is not None:
+                subquery.plan = self.node(subquery.plan)
+        return root
 
     def node(self, node: Any) -> Any:
         """``node``, or a copy with bridges in it, or the bridge that replaces it."""
@@ -92,7 +101,7 @@ class Placement:
             return found.rows > 0
         if found.has_limit:
             return False
-        if is_numpy_loaded():
+        if self.is_warm:
             return bool(found.rows >= WARM_ROWS)
         return bool(found.rows * found.cost >= COLD_MICROSECONDS)
 

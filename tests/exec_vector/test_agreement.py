@@ -123,6 +123,23 @@ def test_join_strategies(path, sql, strategy, monkeypatch):
     assert repr(expected_rows(path, sql)) == repr(rows_of(path, sql, "vector-strict"))
 
 
+LISTED = """
+select x.id, x.c, y.v from t1 x join t2 y on y.k = x.id where x.id in (select k from t2 where v > 5)
+select x.k, x.v, y.id, y.c from t2 x join t1 y on y.id = x.k where x.k in (select id from t1 where b > 3)
+select x.k, x.v, x.c from t2 x where x.k in (select k from t2 where w > 5) and x.v > (select avg(v) from t2 z where z.k = x.k)
+select x.a, y.id, y.c, z.c, z.v from t2 x left join t1 y on y.id = x.k and y.b > 2 left join t2 z on z.k = y.id where x.a > 0
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("sql", LISTED)
+def test_rows_of_listed_keys_and_kept_texts(path, sql, strategy, monkeypatch):
+    join = pytest.importorskip("sqlvec.exec.vector.join")
+    for name, number in STRATEGIES[strategy].items():
+        monkeypatch.setattr(join, name, number)
+    assert repr(expected_rows(path, sql)) == repr(rows_of(path, sql, "vector-strict"))
+
+
 @pytest.mark.parametrize("budget", [0, 5000, 60000])
 @pytest.mark.parametrize("sql", [sql for sql in QUERIES if "order by" in sql])
 def test_sorts_beyond_the_budget(path, sql, budget):

@@ -25,15 +25,18 @@ Invariants:
 """
 from __future__ import annotations
 
+from itertools import chain
+
 from sqlvec.columnar.batch import BatchPart, ColumnBatch, StoredColumns, of_vectors, renamed
 from sqlvec.columnar.numeric import np
 from sqlvec.columnar.ordering import SortKey, sort_order
-from sqlvec.columnar.vector import NULL, ColumnVector, concatenate, from_values, integers
+from sqlvec.columnar.vector import ColumnVector, concatenate, from_values, integers
 from sqlvec.exec.program import program_of
 from sqlvec.exec.row.cursors import key_values, rowids_in
 from sqlvec.exec.vector.decline import Restart
 from sqlvec.exec.vector.evaluate import Evaluator
 from sqlvec.exec.vector.join_keys import InnerKeys, inner_keys
+from sqlvec.exec.vector.kept import BuiltColumns, KeptRows, NullableBuiltColumns, NullableColumns
 from sqlvec.exec.vector.lookup import Lookup
 from sqlvec.exec.vector.runs import ExternalSort, Term, bytes_of
 from sqlvec.exec.vector.scan import IndexOrder, Source, is_full_scan, is_index_order_scan, select_all, table_scan_of
@@ -213,18 +216,16 @@ def is_correlated(condition: Any) -> bool:
 def collected(batches: Iterator[ColumnBatch], keep: list[Any], conditions: list[Any], activation: Activation) -> Iterator[ColumnBatch]:
     """Check costly conditions on big blocks of rows, so that a sub-query is run for many rows at once."""
     evaluator = Evaluator(conditions, activation)
-    blocks: list[dict[Any, ColumnVector]] = []
-    count = 0
+    kept = KeptRows(keep)
     for batch in batches:
         if not batch.count:
             continue
-        blocks.append(stored(batch, keep))
-        count += batch.count
-        if count >= COLLECTED:
-            yield evaluator.select(conditions, of_vectors(count, gather_stored(blocks, keep)))
-            blocks, count = [], 0
-    if count:
-        yield evaluator.select(conditions, of_vectors(count, gather_stored(blocks, keep)))
+        kept.add(batch)
+        if kept.count >= COLLECTED:
+            yield evaluator.select(conditions, kept.whole())
+            kept = KeptRows(keep)
+    if kept.count:
+        yield evaluator.select(conditions, kept.whole())
 
 
 def _condition_columns(level: Level) -> set[tuple[int, int]]:
@@ -286,26 +287,6 @@ def gather_stored(blocks: list[dict[Any, ColumnVector]], keys: Iterable[Any]) ->
 
 class TooLarge(Exception):
     """The inner side of a join doesn't fit the memory budget."""
-
-
-class NullableColumns(StoredColumns):
-    """Stored columns where position -1 is a row of NULLs."""
-
-    __slots__ = ()
-
-    def column(self, key: Any) -> ColumnVector:
-        vector = self.vectors[key]
-        positions = self.positions
-        missing = positions < 0
-        if not vector.count:
-            return ColumnVector(len(positions), NULL, np.zeros(1, np.int64), None, None, True)
-        if not missing.any():
-            return vector.take(positions)
-        flat = vector.take(np.where(missing, 0, positions)).flat()
-        return ColumnVector(flat.count, np.where(missing, np.uint8(NULL), flat.tags).astype(np.uint8), flat.bits, flat.length, flat.heap)
-
-    def take(self, positions: Any) -> NullableColumns:
-        return NullableColumns(self.vectors, self.positions.take(positions))
 
 
 def joined(outer: ColumnBatch, outer_rows: Any, inner: StoredColumns) -> ColumnBatch:
@@ -391,30 +372,26 @@ class Step:
             yield from self._build_inner(batches)
             return
         inner_rows = self._inner_size()
-        blocks: list[dict[Any, ColumnVector]] = []
-        count = 0
+        kept = KeptRows(self.outer_keep)
         limit = max(SMALL_INNER, inner_rows) if inner_rows > SMALL_INNER else 0
-        size = 0
         for batch in batches:
             if not batch.count:
                 continue
-            blocks.append(stored(batch, self.outer_keep))
-            size += sum(map(bytes_of, blocks[-1].values()))
-            blocks[-1][None] = batch.count  # type: ignore[index,assignment]
-            count += batch.count
-            if count > limit or size > self.settings.memory_budget // 4:
+            kept.add(batch)
+            if kept.count > limit or kept.size > self.settings.memory_budget // 4:
                 break
+        count = kept.count
         if not count:
             return
-        if count > limit or size > self.settings.memory_budget // 4:
-            yield from self._build_inner(self._chained(blocks, batches))
+        if count > limit or kept.size > self.settings.memory_budget // 4:
+            yield from self._build_inner(chain(kept.batches(), batches))
         elif self._may_probe(count, inner_rows):
-            yield from self._probe(blocks, count)
+            yield from self._probe(kept)
         elif self.is_left or 2 * count > inner_rows or self.asked > count or (self.repeats and count >= COLLECTED):
             # (a step that is asked again and again reads its inner once)
-            yield from self._build_inner(self._chained(blocks, iter(())))
+            yield from self._build_inner(kept.batches())
         else:
-            yield from self._stream_inner(blocks, count)
+            yield from self._stream_inner(kept)
 
     def _may_probe(self, count: int, inner_rows: int) -> bool:
         """Are seeks cheaper than reading the inner once?"""
@@ -425,18 +402,6 @@ class Step:
             return True
         ratio = ROWID_PROBE_RATIO if isinstance(self.path, physical.RowidSearch) else INDEX_PROBE_RATIO
         return self.asked * ratio < inner_rows and self.keys.is_simple
-
-    def _chained(self, blocks: list[dict[Any, ColumnVector]], batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
-        blocks.reverse()
-        while blocks:
-            yield self._as_batch(blocks.pop())
-        for batch in batches:
-            if batch.count:
-                yield batch
-
-    def _as_batch(self, block: dict[Any, Any]) -> ColumnBatch:
-        vectors = {key: vector for key, vector in block.items() if key is not None}
-        return of_vectors(block[None], vectors)
 
     def _inner_size(self) -> int:
         path = self.keys.path
@@ -514,11 +479,11 @@ class Step:
         """Pairs of one outer batch, in order: match conditions, null rows, conditions."""
         if not self.is_left:
             if len(outer_rows):
-                out = joined(batch, outer_rows, StoredColumns(vectors, inner_rows))
+                out = joined(batch, outer_rows, BuiltColumns(vectors, inner_rows))
                 yield self.evaluator.select(self.pairs, out)
             return
         if self.pairs and len(outer_rows):
-            out = joined(batch, outer_rows, StoredColumns(vectors, inner_rows))
+            out = joined(batch, outer_rows, BuiltColumns(vectors, inner_rows))
             keep = _passing(self.evaluator, self.pairs, out)
             outer_rows, inner_rows = outer_rows.take(keep), inner_rows.take(keep)
         seen = np.zeros(batch.count, bool)
@@ -529,13 +494,13 @@ class Step:
             inner_rows = np.concatenate([inner_rows, np.full(len(lonely), -1, np.int64)])
             order = np.argsort(outer_rows, kind="stable")
             outer_rows, inner_rows = outer_rows.take(order), inner_rows.take(order)
-        out = joined(batch, outer_rows, NullableColumns(vectors, inner_rows))
+        out = joined(batch, outer_rows, NullableBuiltColumns(vectors, inner_rows))
         yield self.evaluator.select(self.after, out)
 
-    def _stream_inner(self, blocks: list[dict[Any, ColumnVector]], count: int) -> Iterator[ColumnBatch]:
+    def _stream_inner(self, kept: KeptRows) -> Iterator[ColumnBatch]:
         """Build the outer, read the inner past it; all results are held and put in order at the end."""
-        outer_vectors = gather_stored(blocks, self.outer_keep)
-        outer = of_vectors(count, outer_vectors)
+        count = kept.count
+        outer = kept.whole()
         lookup = Lookup(self._key_vectors_outer(outer), count, self.keys, self._inner_size())
         order = [(self.source, number) for number in self.keys.order] if self.ordered else []
         keep = {*self.inner_keep, *order}
@@ -550,14 +515,14 @@ class Step:
                 continue
             part = batch.take(inner_rows)
             if self.own or self.pairs:
-                pair = _paired(part, outer_vectors, outer_rows)
+                pair = _paired(part, outer, outer_rows)
                 chosen = _passing(self.evaluator, [*self.own, *self.pairs], pair)
                 if len(chosen) < part.count:
                     part, outer_rows = part.take(chosen), outer_rows.take(chosen)
             if not part.count:
                 continue
             if not self.ordered and not self.is_left:
-                yield _paired(part, outer_vectors, outer_rows)
+                yield _paired(part, outer, outer_rows)
                 continue
             matched[outer_rows] = True
             held.add({OUTER_ROW: integers(outer_rows), **stored(part, keep)}, part.count)
@@ -586,33 +551,29 @@ class Step:
 
     def _by_blocks(self, batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
         """An inner that doesn't fit the memory budget: it is read anew for each block of outer rows that does."""
-        blocks: list[dict[Any, ColumnVector]] = []
-        count = size = 0
+        kept = KeptRows(self.outer_keep)
         for batch in batches:
             if not batch.count:
                 continue
-            blocks.append(stored(batch, self.outer_keep))
-            count += batch.count
-            size += sum(map(bytes_of, blocks[-1].values())) + LOOKUP_BYTES * batch.count
-            if size > self.settings.memory_budget // 3:
-                yield from self._stream_inner(blocks, count)
-                blocks, count, size = [], 0, 0
-        if count:
-            yield from self._stream_inner(blocks, count)
+            kept.add(batch)
+            if kept.size + LOOKUP_BYTES * kept.count > self.settings.memory_budget // 3:
+                yield from self._stream_inner(kept)
+                kept = KeptRows(self.outer_keep)
+        if kept.count:
+            yield from self._stream_inner(kept)
 
-    def _probe(self, blocks: list[dict[Any, ColumnVector]], count: int) -> Iterator[ColumnBatch]:
+    def _probe(self, kept: KeptRows) -> Iterator[ColumnBatch]:
         """Few outer rows: find their partners by seeks."""
-        if count > FEW_PROBES:
-            vectors = gather_stored(blocks, self.outer_keep)
-            outer = of_vectors(count, vectors)
+        if kept.count > FEW_PROBES:
+            outer = kept.whole()
             found = self._seek(outer)
             if found is not None:
                 outer_rows, inner = found
                 for start in range(0, max(1, len(outer_rows)), PROBED_ROWS):
                     yield from self._emit_probed(outer, outer_rows, inner, start)
                 return
-        for block in blocks:
-            yield from self._probe_by_rows(self._as_batch(block))
+        for batch in kept.batches():
+            yield from self._probe_by_rows(batch)
 
     def _emit_probed(self, outer: ColumnBatch, outer_rows: Any, inner: dict[Any, ColumnVector], start: int) -> Iterator[ColumnBatch]:
         """Pairs found by seeks, a block at a time; a left join needs all pairs of its outer rows at once."""
@@ -622,7 +583,7 @@ class Step:
                 yield from self._emit(outer, outer_rows.take(keep), inner, keep)
             return
         rows = np.arange(start, min(len(outer_rows), start + PROBED_ROWS), dtype=np.int64)
-        pairs = joined(outer, outer_rows.take(rows), StoredColumns(inner, rows))
+        pairs = joined(outer, outer_rows.take(rows), BuiltColumns(inner, rows))
         yield self.evaluator.select([*self.own, *self.pairs], pairs)
 
     def _seek(self, outer: ColumnBatch) -> tuple[Any, dict[Any, ColumnVector]] | None:
@@ -675,10 +636,8 @@ def _passing(evaluator: Evaluator, conditions: list[Any], batch: ColumnBatch) ->
     return evaluator.select(conditions, batch).column("position").bits
 
 
-def _paired(inner: ColumnBatch, outer_vectors: dict[Any, ColumnVector], outer_rows: Any) -> ColumnBatch:
-    """Inner rows of a batch beside stored outer rows."""
-    part = BatchPart(inner)
-    other = StoredColumns(outer_vectors, outer_rows)
-    parts: dict[Any, Any] = dict.fromkeys(inner.parts, part)
-    parts.update(dict.fromkeys(outer_vectors, other))
+def _paired(inner: ColumnBatch, outer: ColumnBatch, outer_rows: Any) -> ColumnBatch:
+    """Inner rows of a batch beside rows of the kept outer."""
+    parts: dict[Any, Any] = dict.fromkeys(inner.parts, BatchPart(inner))
+    parts.update(dict.fromkeys(outer.parts, BatchPart(outer.take(outer_rows))))
     return ColumnBatch(inner.count, parts)
