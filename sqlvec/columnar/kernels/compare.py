@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlvec.columnar.kernels.text import equal_bytes, folded, order_bytes
 from sqlvec.columnar.numeric import np
-from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector
+from sqlvec.columnar.vector import INTEGER, NULL, REAL, TEXT, ColumnVector, of_one_tag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,15 +52,26 @@ def _split(operator: str, left: ColumnVector, right: ColumnVector, collation: st
     pairs = np.zeros(n, np.uint8)
     pairs += np.uint8(5) * left.tags if type(left.tags) is not int else np.uint8(5 * left.tags)
     pairs += right.tags if type(right.tags) is not int else np.uint8(right.tags)
-    mask = np.zeros(n, bool)
+    counts = np.bincount(pairs, minlength=25)
+    most = int(counts.argmax())
+    left_tag, right_tag = divmod(most, 5)
+    if 2 * int(counts[most]) > n and left_tag in (INTEGER, REAL) and right_tag in (INTEGER, REAL):
+        # nearly all are such numbers: compare all rows as if they were, then put the others right
+        mask = _pure(operator, of_one_tag(left, left_tag), of_one_tag(right, right_tag), collation)
+        counts[most] = 0
+    else:
+        mask = np.zeros(n, bool)
     unknown = None
-    for pair in np.flatnonzero(np.bincount(pairs, minlength=25)).tolist():
+    for pair in np.flatnonzero(counts).tolist():
         left_tag, right_tag = divmod(pair, 5)
         rows = np.flatnonzero(pairs == pair)
         if left_tag == NULL or right_tag == NULL:
             if unknown is None:
                 unknown = np.zeros(n, bool)
             unknown[rows] = True
+            mask[rows] = False
+        elif _RANK[left_tag] != _RANK[right_tag]:
+            mask[rows] = bool(_OPERATIONS[operator](_RANK[left_tag], _RANK[right_tag]))
         else:
             mask[rows] = _pure(operator, _part(left, rows, left_tag), _part(right, rows, right_tag), collation)
     return mask, unknown

@@ -33,6 +33,8 @@ from sqlvec.columnar.vector import (
     from_values,
     merge,
     nulls,
+    of_one_tag,
+    overlaid,
 )
 from sqlvec.exec.program import program_of
 from sqlvec.exec.row.subquery import convert
@@ -70,6 +72,7 @@ class Evaluator:
         self._searches: dict[int, LikeSearch | None] = {}
         self._plain: dict[int, bool] = {}
         self.applies: dict[int, Any] = {}
+        self._applied: tuple[ColumnVector, str, ColumnVector] | None = None        # the last vector that an affinity was applied to
         self._columns: dict[int, tuple[bound.Column, ...]] = {}
         self._keep = list(expressions)
         self._declines = activation.context.settings.engine == "declining"
@@ -291,12 +294,16 @@ class Evaluator:
             if vector.is_constant:
                 return constant(change(vector.value(0)), vector.count)
             return from_values([change(value) for value in vector.values()])
+        known = self._applied
+        if known is not None and known[0] is vector and known[1] == affinity:
+            return known[2]  # type: ignore[no-any-return]
         rows = np.flatnonzero((tags == wanted[0]) | (tags == wanted[1]))
-        if not len(rows):
-            return vector
-        others = np.flatnonzero((tags != wanted[0]) & (tags != wanted[1]))
-        part = from_values([change(value) for value in vector.take(rows).values()])
-        return merge(vector.count, [(rows, part), (others, vector.take(others))])
+        old = vector.take(rows).values()
+        new = [change(value) for value in old]
+        changed = [position for position, (before, after) in enumerate(zip(old, new, strict=True)) if before is not after]
+        made = overlaid(vector, rows.take(changed), from_values([new[position] for position in changed])) if changed else vector
+        self._applied = vector, affinity, made
+        return made
 
     def compare(self, node: bound.Compare, left: ColumnVector, right: ColumnVector) -> tuple[Any, Any]:
         return compare(node.operator, self.apply(left, node.applied), self.apply(right, node.applied), node.using)
@@ -352,8 +359,17 @@ def _arithmetic(evaluator: Evaluator, node: bound.Binary, batch: ColumnBatch, le
             return vector
         return evaluator.by_rows(node, batch)
     pairs = left.tag_array() * np.uint8(5) + right.tag_array()
+    counts = np.bincount(pairs, minlength=25)
+    most = int(counts.argmax())
+    whole: ColumnVector | None = None
+    if 2 * int(counts[most]) > batch.count and most // 5 in (INTEGER, REAL) and most % 5 in (INTEGER, REAL):
+        # nearly all are such numbers: compute all rows as if they were, then put the others right
+        vector, declined = arithmetic.binary(node.operator, of_one_tag(left, most // 5), of_one_tag(right, most % 5))
+        if declined is None and len(vector.bits) == batch.count:
+            whole = vector
+            counts[most] = 0
     parts: list[tuple[Any, ColumnVector]] = []
-    for pair in np.flatnonzero(np.bincount(pairs, minlength=25)).tolist():
+    for pair in np.flatnonzero(counts).tolist():
         left_tag, right_tag = divmod(pair, 5)
         rows = np.flatnonzero(pairs == pair)
         if left_tag == NULL or right_tag == NULL:
@@ -367,7 +383,11 @@ def _arithmetic(evaluator: Evaluator, node: bound.Binary, batch: ColumnBatch, le
             if declined is not None:
                 vector = patched(vector, declined, evaluator._callable(node).over(batch, rows.take(declined)))
             parts.append((rows, vector))
-    return merge(batch.count, parts)
+    if whole is None:
+        return merge(batch.count, parts)
+    for rows, part in parts:
+        whole = overlaid(whole, rows, part)
+    return whole
 
 
 def _with_tag(vector: ColumnVector, tag: int) -> ColumnVector:
@@ -485,6 +505,10 @@ def _case(evaluator: Evaluator, node: bound.Case, batch: ColumnBatch) -> ColumnV
 
 def _branches(evaluator: Evaluator, whens: Sequence[Expression], thens: Sequence[Expression], otherwise: Expression | None,
               batch: ColumnBatch) -> ColumnVector:
+    results = [*thens, *([] if otherwise is None else [otherwise])]
+    singles = [evaluator.constant(result) for result in results]
+    if all(single is not None for single in singles):
+        return _constant_branches(evaluator, whens, singles, otherwise is None, batch)  # type: ignore[arg-type]
     rows: Any = None
     here = batch
     parts: list[tuple[Any, ColumnVector]] = []
@@ -504,6 +528,25 @@ def _branches(evaluator: Evaluator, whens: Sequence[Expression], thens: Sequence
         return rest
     parts.append((rows, rest))
     return merge(batch.count, parts)
+
+
+def _constant_branches(evaluator: Evaluator, whens: Sequence[Expression], results: list[ColumnVector], else_null: bool,
+                       batch: ColumnBatch) -> ColumnVector:
+    """A CASE whose results are constants: a vector coded by the number of the branch."""
+    codes = np.full(batch.count, len(whens), np.int64)
+    rows: Any = None
+    here = batch
+    for number, when in enumerate(whens):
+        true, _ = evaluator.truth(when, here)
+        hits = np.flatnonzero(true)
+        if len(hits):
+            codes[hits if rows is None else rows.take(hits)] = number
+            if number == len(whens) - 1 or len(hits) == here.count:
+                break
+            left = np.flatnonzero(~true)
+            rows = left if rows is None else rows.take(left)
+            here = batch.take(rows)
+    return coded(codes, concatenate([*results, *([nulls(1)] if else_null else [])]))
 
 
 # --- truth of the kinds ---------------------------------------------------------------------------------------------------------------
