@@ -83,7 +83,7 @@ def bind_arms(cores: list[ast.SelectCore | ast.Values], operators: list[str], bi
 def bind_compound(node: ast.Compound, select: ast.Select, binding: Binding, parent: Scope | None, frame: Frame) -> Query:
     """``core op core ...`` with the ORDER BY and LIMIT of the whole."""
     limited = Compound(0, [], [])
-    bind_limit(select, limited, binding, frame)
+    bind_limit(select, limited, binding, frame, parent)
     arms, scopes = bind_arms(node.cores, node.operators, binding, parent, frame)
     query = make_compound(arms, list(node.operators), binding)
     query.limit, query.offset = limited.limit, limited.offset

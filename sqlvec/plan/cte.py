@@ -176,7 +176,7 @@ def _bind_recursive(definition: Definition, body: ast.Compound, select: ast.Sele
             raise errors.multiple_recursive_references(name)
         definition.references += references
     limited = Compound(0, [], [])
-    bind_limit(select, limited, binding, frame)
+    bind_limit(select, limited, binding, frame, scope.parent)
     setup_arms, setup_scopes = bind_arms(body.cores[:first], body.operators[: first - 1], binding, scope.parent, frame)
     setup = setup_arms[0] if first == 1 else make_compound(setup_arms, body.operators[: first - 1], binding)
     query = RecursiveQuery(binding.statement.new_number() if not binding.numbers else setup.number, setup, [], body.operators[-1] == "UNION")

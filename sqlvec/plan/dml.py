@@ -289,11 +289,27 @@ class Statement:
         scans = is_quiet and not joins and _may_update_in_scan(node)
         node.in_place = not table.without_rowid and not joins and (scans or query_plan.finds_one_row(source))
         node.one_pass = scans and not _moves_in_scan(node) and not _asks(statement.where)
+        if scans and not places and not _moves_in_scan(node) and statement.limit is None and _asks(statement.where, table.name):
+            self._ask_while_changing(node, statement, table, scope)
         node.may_abort = _may_abort(node, True, statement, binder.context.functions)
         node.uses_frame = node.may_abort and not (is_quiet and not joins and statement.or_action != "REPLACE" and not has_replace(write)
                                                   and query_plan.finds_one_row(source))
         self.finish_node(node, statement, statement.table)
         return node
+
+    def _ask_while_changing(self, node: Update, statement: ast.Update, table: Table, scope: Scope) -> None:
+        """The scan goes on while rows change: conditions on the table itself are judged row by row, on what it holds by then."""
+        where = statement.where
+        if self.binder.context.explain is not None or where is None:
+            return
+        terms = where.operands if isinstance(where, ast.Nary) and where.op == "AND" else [where]
+        plain = [term for term in terms if not _asks(term)]
+        reduced = plain[0] if len(plain) == 1 else ast.Nary("AND", plain, where.span) if plain else None
+        candidates = self._keys(
+            ast.Update(None, None, statement.table, [], [], reduced, None, [], None, None, statement.span), table, [], "UPDATE")
+        if query_plan.is_same_path(candidates, node.source):
+            node.candidates = candidates
+            node.condition = bind_expression(where, scope)
 
     def _check_from(self, statement: ast.Update, items: list[ast.JoinItem], table: Table) -> None:
         """The table itself may be joined under another alias only."""
@@ -313,7 +329,7 @@ class Statement:
         found = bind_operand(clause.expr, scope)
         values = found.items if isinstance(found, Row) else (found,)
         if len(values) != len(clause.names):
-            if len(clause.names) == 1:
+            if isinstance(found, Row) and len(clause.names) == 1:
                 raise misused(found)
             raise errors.columns_assigned_values(len(clause.names), len(values))
         return values
@@ -389,6 +405,8 @@ def _own_expressions(node: WriteNode) -> list[Any]:
     for clause in getattr(node, "upserts", ()):
         found += [expression for _, expression in clause.assignments or ()]
         found.append(clause.where)
+    if getattr(node, "condition", None) is not None:
+        found.append(node.condition)  # type: ignore[attr-defined]
     if node.returning is not None:
         found += node.returning.expressions
     return found
@@ -559,10 +577,14 @@ def _may_update_in_scan(node: Update) -> bool:
     return not targets & keys and query_plan.is_one_pass_path(node.source)
 
 
-def _asks(where: ast.Node | None) -> bool:
-    """Has the condition a sub-query?"""
-    kinds = (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)
-    return where is not None and any(isinstance(part, kinds) for part in resolve("sqlvec.parse.walk:descendants")(where))
+def _asks(where: ast.Node | None, table: str | None = None) -> bool:
+    """Has the condition a sub-query (that names ``table``)?"""
+    if where is None:
+        return False
+    parts = list(resolve("sqlvec.parse.walk:descendants")(where))
+    if not any(isinstance(part, (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)) for part in parts):
+        return False
+    return table is None or any(isinstance(part, ast.TableName) and part.name.text.lower() == table.lower() for part in parts)
 
 
 def _moves_in_scan(node: Update) -> bool:

@@ -221,15 +221,18 @@ class Update(WriteNode):
     """UPDATE.  ``source`` yields, per row, the key (rowid, or the PRIMARY KEY columns of a WITHOUT ROWID table, or the whole row of a view), followed by
     the values of ``extra`` columns for UPDATE FROM.  ``assignments``: (image position, expression over the image layout and ``extra``).
     ``one_pass``: rows are changed while the source is still being read.  ``in_place``: SQLite would change them through the cursor of the scan, which
-    therefore reads the table and no index alone (EXPLAIN QUERY PLAN)."""
+    therefore reads the table and no index alone (EXPLAIN QUERY PLAN).  ``condition``: the WHERE over the image layout, where it asks about the table itself
+    and must see what the statement has changed so far; ``candidates`` are then the rows to ask it of."""
 
-    __slots__ = ("assignments", "extra", "in_place", "key_width", "one_pass", "source")
+    __slots__ = ("assignments", "candidates", "condition", "extra", "in_place", "key_width", "one_pass", "source")
 
     def __init__(self, write: TableWrite, source: Node, assignments: tuple[tuple[int, Expression], ...]) -> None:
         super().__init__(write)
         self.source = source
         self.assignments = assignments
         self.extra: tuple[Column, ...] = ()
+        self.candidates: Node | None = None
+        self.condition: Expression | None = None
         self.key_width = 1
         self.one_pass = self.in_place = False
 

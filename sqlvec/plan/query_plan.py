@@ -108,6 +108,13 @@ def is_one_pass_path(node: Any) -> bool:
     return isinstance(path, (physical.TableScan, physical.RowidSearch, physical.IndexSearch))
 
 
+def is_same_path(node: Any, other: Any) -> bool:
+    """Do two plans over one table visit its rows in the same way?"""
+    path, second = _scan_path(node), _scan_path(other)
+    return type(path) is type(second) and getattr(path, "index", None) is getattr(second, "index", None) and len(
+        getattr(path, "keys", ())) == len(getattr(second, "keys", ()))
+
+
 def finds_one_row(node: Any) -> bool:
     """Does the scan find at most one row: by its rowid, or a whole unique key?"""
     path = _scan_path(node)

@@ -98,8 +98,8 @@ class Source:
     query form (``names``, ``results``).  ``using`` are folded names of USING columns shared with sources to the left; ``origins`` (nested joins) give
     (schema, table, column) keys per column."""
 
-    __slots__ = ("hides", "is_asked", "item", "join", "key", "keys", "names", "nullable", "origins", "qualified_only", "results", "schema", "source", "table",
-                 "using")
+    __slots__ = ("hides", "is_asked", "is_excluded", "item", "join", "key", "keys", "names", "nullable", "origins", "qualified_only", "results",
+                 "schema", "source", "table", "using")
 
     def __init__(self, source: int, key: str, schema: str | None, table: Table | None, item: FromItem | None) -> None:
         self.source = source
@@ -115,6 +115,7 @@ class Source:
         self.join = 0
         self.nullable = False
         self.qualified_only = False
+        self.is_excluded = False
         self.origins: tuple[tuple[str | None, str, str], ...] | None = None
         self.hides: frozenset[int] = frozenset()        # nested join: columns that USING merged into earlier ones
 
@@ -156,8 +157,10 @@ class Source:
             return Column(self.source, number, self.names[number], result.affinity, result.collation or "BINARY")
         if number < 0 or number == table.rowid_column:
             name = table.columns[table.rowid_column].name if table.rowid_column >= 0 else "rowid"
-            return Column(self.source, -1, name, INTEGER, None, not self.nullable and table.kind == "table", table)  # type: ignore[arg-type]
+            return Column(self.source, -1, name, None if self.is_excluded else INTEGER, None, not self.nullable and table.kind == "table", table)  # type: ignore[arg-type]
         column = table.columns[number]
+        if self.qualified_only:                 # NEW, OLD and excluded are values: without affinity, and of excluded also without collation
+            return Column(self.source, number, column.name, None, None if self.is_excluded else column.collation, False, table)
         not_null = column.not_null is not None and not self.nullable and self.item is not None
         return Column(self.source, number, column.name, column.affinity, column.collation, not_null, table)
 

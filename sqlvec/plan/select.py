@@ -48,11 +48,11 @@ def bind_body(body: ast.Node, select: ast.Select, binding: Binding, parent: Scop
     return resolve("sqlvec.plan.compound:bind_compound")(body, select, binding, parent, frame)  # type: ignore[no-any-return]
 
 
-def bind_limit(select: ast.Select, query: Query, binding: Binding, frame: Frame) -> None:
-    """LIMIT and OFFSET see no columns, not even those of enclosing queries."""
+def bind_limit(select: ast.Select, query: Query, binding: Binding, frame: Frame, parent: Scope | None) -> None:
+    """LIMIT and OFFSET see no columns, not even those of enclosing queries, but NEW and OLD of a trigger."""
     if select.limit is None:
         return
-    scope = Scope(binding, None, frame)
+    scope = Scope(binding, _program_scope(parent), frame)
     query.limit = bind_expression(select.limit, scope)
     if select.offset is not None:
         query.offset = bind_expression(select.offset, scope)
@@ -71,7 +71,7 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     pending = join_conditions(core.from_, scope)
     scope.window_definitions = {fold(definition.name.text): definition.spec for definition in reversed(core.windows)}
     if select is not None:
-        bind_limit(select, block, binding, frame)
+        bind_limit(select, block, binding, frame, parent)
     _bind_result(core, block, scope)
     if core.having is not None:
         if not core.group_by and not scope.aggregates:

@@ -90,7 +90,7 @@ def _bind_update(bound: Statement, write: TableWrite, clause: UpsertClause, upse
     scope = bound.row_scope(write, name)
     clause.excluded_source = bound.binder.new_source()
     if scope.sources[0].key != "excluded":
-        scope.add_table(write.table, clause.excluded_source, name="excluded", qualified_only=True)
+        scope.add_table(write.table, clause.excluded_source, name="excluded", qualified_only=True).is_excluded = True
     found: dict[int, Expression] = {}
     assigned_column = resolve("sqlvec.plan.dml:assigned_column")
     assert upsert.sets is not None
@@ -111,7 +111,7 @@ def _values(part: ast.SetClause, scope: Scope) -> tuple[Expression, ...]:
     bound = bind_operand(part.expr, scope)
     values = bound.items if isinstance(bound, Row) else (bound,)
     if len(values) != len(part.names):
-        if len(part.names) == 1:
+        if isinstance(bound, Row) and len(part.names) == 1:
             raise misused(bound)
         raise errors.columns_assigned_values(len(part.names), len(values))
     return values

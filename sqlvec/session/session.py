@@ -101,12 +101,25 @@ class Session:
             known = resolve("sqlvec.session.literal_inserts:prepare")(self, sql, start)
             if known is not None:
                 return known
-        tree, end = parse_statement(sql, start)
+        try:
+            tree, end = parse_statement(sql, start)
+        except errors.SqlError as error:
+            if error.offset and error.message.startswith("near ") and self.databases[0].loaded is None and sql[start : start + 6].lower() == "select":
+                self._mark_unread_schema(error, sql[start : error.offset])
+            raise
         if tree is None:
             return None, end
         made = Statement(self, tree, sql)
         made.place = (first, end)
         return made, end
+
+    def _mark_unread_schema(self, error: errors.SqlError, before: str) -> None:
+        """SQLite compiles a SELECT as soon as it is whole, though the next token be wrong: a name that isn't found then marks the error."""
+        try:
+            self.prepare(before)
+        except errors.SqlError as earlier:
+            if earlier.code == errors.SCHEMA:
+                error.code = errors.SCHEMA
 
     def execute(self, sql: str, parameters: tuple[Any, ...] = ()) -> Statement:
         """Prepare the first statement of ``sql`` and bind ``parameters``; the caller steps it."""

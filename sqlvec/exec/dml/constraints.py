@@ -79,9 +79,9 @@ class RowConstraints:
                 column: Column = self.table.columns[number]
                 raise errors.strict_type_failed(_VALUE_NAMES.get(type(value), "TEXT"), declared.upper(), self.table.name, column.name)
 
-    def check_checks(self, image: tuple[Any, ...], override: str | None) -> bool:
-        """CHECK constraints; REPLACE acts as ABORT."""
-        for function, name in self.checks:
+    def check_checks(self, image: tuple[Any, ...], override: str | None, checks: tuple[Any, ...]) -> bool:
+        """CHECK constraints (all, or those that an UPDATE concerns); REPLACE acts as ABORT."""
+        for function, name in checks:
             value = function(image)[0]
             if value is None or is_true(value):
                 continue

@@ -229,7 +229,7 @@ def check_constraints(writer: TableWriter, image: list[Any], override: str | Non
             return False
     if constraints.strict:
         constraints.check_types(image)
-    return not constraints.checks or constraints.check_checks(tuple(image), override)
+    return not constraints.checks or constraints.check_checks(tuple(image), override, constraints.checks)
 
 
 def _view_steps(

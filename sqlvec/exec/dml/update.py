@@ -12,6 +12,7 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.conflict import ROWID_CHECK, SKIP, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row, run_actions
+from sqlvec.exec.dml.index_entries import is_true
 from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid
 from sqlvec.exec.dml.source import ProgramFrame, bind, rows_of
@@ -37,9 +38,10 @@ WORTH_WAITING = 50
 
 
 class Assignments:
-    """Compiled SET list of one statement: ``evaluate(image + extra)`` gives the values for ``targets``."""
+    """Compiled SET list of one statement: ``evaluate(image + extra)`` gives the values for ``targets``; ``entries`` and ``checks`` say which index
+    entries and CHECK constraints it can concern."""
 
-    __slots__ = ("entries", "evaluate", "moves_row", "order", "targets")
+    __slots__ = ("checks", "entries", "evaluate", "moves_row", "order", "targets")
 
     def __init__(self, assignments: tuple[tuple[int, Any], ...], layout: tuple[Any, ...], writer: TableWriter | None, frame: ProgramFrame) -> None:
         self.targets = tuple(target for target, _ in assignments)
@@ -47,18 +49,24 @@ class Assignments:
         self.moves_row = False
         self.order: list[int] | None = None
         self.entries: tuple[bool, ...] = ()
+        self.checks: tuple[Any, ...] = ()
         if writer is not None:
             self._find_touched(writer)
 
     def _find_touched(self, writer: TableWriter) -> None:
-        """Which indexes the SET list can change."""
         alias = writer.table.rowid_column
         keys = set(writer.key_positions) or {-1, alias}
         touched = set(self.targets)
         self.moves_row = not touched.isdisjoint(keys)
-        touched |= {number for number, _ in writer.write.generated}
         if self.moves_row:
             touched |= {-1, alias}
+        for number, expression in writer.write.generated:           # each behind those that it reads
+            if any(read in touched for _, read in columns_of(expression)):
+                touched.add(number)
+        self.checks = tuple(
+            compiled for compiled, (expression, _) in zip(writer.constraints.checks, writer.write.checks, strict=False)
+            if any(read in touched for _, read in columns_of(expression))
+        )
         entries = []
         for entry in writer.entries:
             reads = {position for position in entry.positions if position >= -1}
@@ -113,7 +121,7 @@ def update_row(
         if current != old:
             old = current
             image = new_image(writer, old, assignments, values)
-    if not _check_row_constraints(writer, image, override):
+    if not _check_row_constraints(writer, image, override, assignments.checks):
         return
     new = tuple(image)
     entries = writer.entries
@@ -144,7 +152,7 @@ def update_row(
         yield run_program(state, program, old, new, override)
 
 
-def _check_row_constraints(writer: TableWriter, image: list[Any], override: str | None) -> bool:
+def _check_row_constraints(writer: TableWriter, image: list[Any], override: str | None, checks: tuple[Any, ...]) -> bool:
     constraints = writer.constraints
     if constraints.not_null:
         if not constraints.check_not_null(image, override, False):
@@ -155,7 +163,7 @@ def _check_row_constraints(writer: TableWriter, image: list[Any], override: str 
                 return False
     if constraints.strict:
         constraints.check_types(image)
-    return not constraints.checks or constraints.check_checks(tuple(image), override)
+    return not checks or constraints.check_checks(tuple(image), override, checks)
 
 
 def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome) -> Generator[Any, None, None]:
@@ -164,22 +172,23 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
     writer = None if is_view else state.writer(node.write)
     assignments = Assignments(node.assignments, node.write.columns + node.extra, writer, frame)
     width = node.key_width
-    rows: Any = [row for row in rows_of(node.source, frame) if row[0] is not None or is_view or width > 1]
+    rows: Any = [row for row in rows_of(node.candidates or node.source, frame) if row[0] is not None or is_view or width > 1]
     override = state.override or node.action
     emit = outcome.returning(node, frame)
     if writer is None:
         yield from _view_steps(node, state, frame, outcome, rows, assignments, emit)
         return
-    if not node.one_pass and len(rows) > 1:
+    if not node.one_pass and node.candidates is None and len(rows) > 1:
         rows = _in_key_order(writer, rows, width)
     is_rowid = not writer.key_positions
     is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys and not assignments.moves_row
-    if is_quiet and override != "REPLACE" and not _may_replace(writer):
+    if is_quiet and node.condition is None and override != "REPLACE" and not _may_replace(writer):
         if is_rowid and len(rows) > WORTH_WAITING and node.returning is None and not _reads_tables(node):
             writer.pending = {}
         rows = writer.in_chunks(rows)
     try:
-        yield from _change_rows(node, writer, rows, assignments, override, emit, outcome)
+        condition = bind((node.condition,), node.write.columns, frame) if node.condition is not None else None
+        yield from _change_rows(node, writer, rows, assignments, condition, override, emit, outcome)
     except errors.SqlError:
         # What a failure leaves of the statement is decided elsewhere: the rows changed so far must be there.
         if not writer.tree.pager.failed:
@@ -190,14 +199,14 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
 
 
 def _change_rows(
-    node: Update, writer: TableWriter, rows: Any, assignments: Assignments, override: str | None, emit: Any, outcome: Outcome
+    node: Update, writer: TableWriter, rows: Any, assignments: Assignments, condition: Any, override: str | None, emit: Any, outcome: Outcome
 ) -> Generator[Any, None, None]:
     is_rowid = not writer.key_positions
     width = node.key_width
     evaluate = assignments.evaluate
     for row in rows:
         old = writer.read(row[0] if is_rowid else row[:width])
-        if old is None:
+        if old is None or (condition is not None and not is_true(condition(old)[0])):
             continue
         values = evaluate(old + row[width:])
         try:
