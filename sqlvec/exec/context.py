@@ -25,7 +25,8 @@ class RunContext:
     ``collations``: names to functions; ``function_context``: clock, changes(), last_insert_rowid() for functions; ``parameters``: bound values
     (index 1 is ``parameters[0]``)."""
 
-    __slots__ = ("collations", "databases", "function_context", "functions", "interrupt", "measures", "nested_sql", "parameters", "session", "settings", "transaction")
+    __slots__ = ("collations", "databases", "function_context", "functions", "interrupt", "measures", "nested_sql", "parameters", "session", "settings",
+                 "transaction")
 
     def __init__(self, databases: DatabaseSet, transaction: Transaction, settings: Settings, functions: FunctionRegistry,
                  collations: Collations, function_context: Any, parameters: tuple[Any, ...] = ()) -> None:

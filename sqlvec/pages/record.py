@@ -363,6 +363,7 @@ class RowShapes(dict):  # type: ignore[type-arg]
         self.defaults = defaults or {}
 
     def __missing__(self, header: bytes) -> Callable[[bytes], tuple[Value, ...]]:
+        decoder: Callable[[bytes], tuple[Value, ...]]
         if not header:
             decoder = self.decode_nothing
         elif header[0] > 127:

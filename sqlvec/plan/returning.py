@@ -93,7 +93,7 @@ def bind_returning(items: list[ast.Node], scope: Scope, table: Table, source: in
             for number, column in enumerate(table.columns):
                 if column.hidden:
                     continue
-                expression = returned.column(number)
+                expression: Expression = returned.column(number)
                 if scope.binding.context.authorize is not None:
                     expression = resolve("sqlvec.plan.authorize:read")(returned, number, expression, scope.binding)
                 expressions.append(expression)

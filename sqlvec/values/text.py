@@ -15,6 +15,10 @@ Other rooms decode with ``data.decode()`` on their hot path and call :func:`deco
 """
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
 UTF8 = 1
 UTF16LE = 2
 UTF16BE = 3
@@ -54,7 +58,7 @@ def decode(data: bytes, encoding: int = UTF8) -> str:
 
 def _ill_formed_utf16(data: bytes, codec: str) -> str:
     """SQLite takes any surrogate together with whatever unit follows it; only the last unit of a text may be alone."""
-    order = "little" if codec == "utf-16-le" else "big"
+    order: Literal["little", "big"] = "little" if codec == "utf-16-le" else "big"
     units = iter([int.from_bytes(data[at : at + 2], order) for at in range(0, len(data), 2)])
     pieces = []
     for unit in units:

@@ -69,6 +69,7 @@ def run(module: Any, code: str) -> list[str]:
             else:
                 show(result)
 
+        stack.enter_context(contextlib.chdir(folder))
         sys.modules["sqlite3"] = module
         sys.unraisablehook = lambda report: show(("unraisable", type(report.exc_value).__name__, str(report.exc_value)))
         try:

@@ -22,7 +22,7 @@ def test_text_that_cannot_be_parsed(tmp_path: Path) -> None:
     session = damaged(tmp_path, "UPDATE sqlite_schema SET sql='CREATE TABLE a(;x)' WHERE name='a'")
     with pytest.raises(SqlError, match=r'malformed database schema \(a\) - near ";": syntax error'):
         session.run("SELECT * FROM b")
-    with pytest.raises(SqlError, match="^unable to open database: $") as caught:
+    with pytest.raises(SqlError, match=r"^unable to open database: $") as caught:
         session.run("VACUUM")
     assert caught.value.code == 11
     session.run("PRAGMA writable_schema=ON")

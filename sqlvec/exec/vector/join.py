@@ -168,8 +168,9 @@ def in_search(path: Any, activation: Activation) -> tuple[Any, ColumnBatch] | No
     visiting order); None for all other paths."""
     if not isinstance(path, (physical.RowidSearch, physical.IndexSearch)) or path.descending or getattr(path, "null_scan", None) is not None:
         return None
-    terms = [path.key] if isinstance(path, physical.RowidSearch) else list(path.keys)
-    places = [place for place, term in enumerate(terms) if term is not None and term.kind == "IN"]
+    keys = (path.key,) if isinstance(path, physical.RowidSearch) else path.keys
+    terms = [term for term in keys if term is not None]
+    places = [place for place, term in enumerate(terms) if term.kind == "IN"]
     if len(places) != 1 or any(term.kind not in ("=", "IN") for term in terms):
         return None
     term = terms[places[0]]
