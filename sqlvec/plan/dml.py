@@ -107,7 +107,9 @@ class Statement:
 
     def scope(self) -> Scope:
         """A new scope inside the program, if any."""
-        return Scope(self.binding, self.parent)
+        scope = Scope(self.binding, self.parent)
+        scope.counts_stars = True
+        return scope
 
     def row_scope(self, write: TableWrite, name: ast.TableName) -> Scope:
         """A scope in which the written row can be named."""

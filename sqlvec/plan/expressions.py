@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sqlvec.plan.scope import Scope
 
 _COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "IS", "IS NOT"))
+_WIDE = frozenset((ast.RowValue, ast.ScalarSelect))
 _COMMUTED_OPERATOR = {"!=": "<>"}
 
 
@@ -102,6 +103,9 @@ def _binary(node: ast.Binary, scope: Scope) -> Expression:
     chain = [node]
     while type(chain[-1].left) is ast.Binary:
         chain.append(chain[-1].left)
+    for link in chain:
+        if type(link.left) in _WIDE or type(link.right) in _WIDE:
+            _check_widths(link, scope)
     left = bind_operand(chain[-1].left, scope)
     for link in reversed(chain):
         left = _binary_step(link, left, scope)
@@ -119,11 +123,40 @@ def _binary_step(node: ast.Binary, left: Expression, scope: Scope) -> Expression
             while type(right) is bound.Collate:
                 right = right.operand
             return inherit(bound.IsTruth(left, bool(right.value), operator == "IS NOT"), left)  # type: ignore[attr-defined]
+        if scope.counts_stars and type(left) is not type(right):
+            _single(left, right)
         if type(right) is Row and type(left) is not Row:
             raise errors.row_value_misused(scope.binding.operand_offset(node.left))
         return compare_operands(_COMMUTED_OPERATOR.get(operator, operator), left, right, scope)
     _single(left, right)
     return inherit(bound.Binary(operator, left, right), left, right)
+
+
+def _check_widths(node: ast.Binary, scope: Scope) -> None:
+    """Refuse a comparison of row values of different widths, before any of their names is looked at."""
+    if node.op in _COMPARISONS:
+        _check_same_width(node.left, node.right, scope)
+
+
+def _check_same_width(left: ast.Node, right: ast.Node, scope: Scope) -> None:
+    widths = _written_width(left, scope), _written_width(right, scope)
+    if widths[0] != widths[1] and None not in widths:
+        raise errors.row_value_misused(None if type(left) in _WIDE else scope.binding.operand_offset(left))
+
+
+def _written_width(node: ast.Node, scope: Scope) -> int | None:
+    """The number of values that an operand is seen to have before names are resolved; None where a star hides it.  UPDATE, DELETE and INSERT count
+    a star in the expressions of their own as one value."""
+    if type(node) is ast.RowValue:
+        return len(node.items)
+    if type(node) is not ast.ScalarSelect:
+        return 1
+    body = node.select.body
+    core = body.cores[-1] if type(body) is ast.Compound else body
+    if type(core) is ast.Values:
+        return len(core.rows[0])
+    columns = core.columns  # type: ignore[attr-defined]
+    return None if not scope.counts_stars and any(type(column) is not ast.ResultColumn for column in columns) else len(columns)
 
 
 def _single(*operands: Expression) -> None:
@@ -158,14 +191,13 @@ def compare_operands(operator: str, left: Expression, right: Expression, scope: 
 
 
 def _pairs(left: Expression, right: Expression) -> list[tuple[Expression, Expression]]:
-    """The pairs that a comparison of row values compares, nested rows taken apart."""
-    if type(left) is not Row or type(right) is not Row:
-        if type(left) is Row or type(right) is Row:
-            raise errors.row_value_misused()
-        return [(left, right)]
-    if len(left.items) != len(right.items):
+    """The pairs that a comparison of row values compares."""
+    if type(left) is not Row or type(right) is not Row or len(left.items) != len(right.items):
         raise errors.row_value_misused()
-    return [pair for a, b in zip(left.items, right.items, strict=True) for pair in _pairs(a, b)]
+    pairs = list(zip(left.items, right.items, strict=True))
+    for pair in pairs:
+        _single(*pair)
+    return pairs
 
 
 def _checked(comparison: bound.Compare, scope: Scope) -> bound.Compare:
@@ -199,11 +231,16 @@ def _concatenation(operands: tuple[Expression, ...]) -> Expression:
 
 
 def _between(node: ast.Between, scope: Scope) -> Expression:
+    if type(node.operand) in _WIDE or type(node.low) in _WIDE or type(node.high) in _WIDE:
+        _check_same_width(node.operand, node.low, scope)
+        _check_same_width(node.operand, node.high, scope)
     operand = bind_operand(node.operand, scope)
     low = bind_operand(node.low, scope)
     high = bind_operand(node.high, scope)
     if any(type(part) is Row for part in (operand, low, high)):
         if type(operand) is not Row:
+            if scope.counts_stars:
+                _single(operand, low, high)
             raise errors.row_value_misused(scope.binding.operand_offset(node.operand))
         both = bound.And((compare_operands(">=", operand, low, scope), compare_operands("<=", operand, high, scope)))
         return bound.Unary("NOT", both) if node.negated else both
@@ -289,6 +326,12 @@ def _overloaded(name: str, first: Expression, scope: Scope) -> Any:
 def _in_list(node: ast.InList, scope: Scope) -> Expression:
     if not node.items:
         return bound.Literal(1 if node.negated else 0)
+    if type(node.operand) is ast.RowValue:
+        expected = len(node.operand.items)
+        for element in node.items:
+            width = len(element.items) if type(element) is ast.RowValue else 1
+            if width != expected:
+                raise errors.in_element_terms(width, expected)
     operand = bind_operand(node.operand, scope)
     items = [bind_operand(item, scope) for item in node.items]
     if type(operand) is Row:

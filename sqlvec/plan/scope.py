@@ -200,6 +200,7 @@ class Scope:
         self.has_inner_aggregates = False
         self.is_grouped = False                                 # the core has GROUP BY
         self.in_window = False                                  # inside a call of a window function
+        self.counts_stars = False                               # widths of row values count a star in a sub-query as one value
         self.misused: ast.FunctionCall | None = None            # an aggregate that other errors win over
         self.misused_under_windows: ast.FunctionCall | None = None      # the same, if the core has window functions
 

@@ -64,7 +64,8 @@ def bind_core(core: ast.SelectCore, select: ast.Select | None, binding: Binding,
     block = Block(binding.number(core))
     block.distinct = core.distinct
     scope.is_grouped = bool(core.group_by)
-    is_asked = binding.context.authorize is not None and (binding.numbers.get(id(core)) != 0 or len(core.from_) > 1)   # (0: a scan of UPDATE or DELETE)
+    scope.counts_stars = binding.numbers.get(id(core)) == 0 and len(core.from_) == 1        # (0: a scan of UPDATE or DELETE)
+    is_asked = binding.context.authorize is not None and not scope.counts_stars
     if is_asked:
         resolve("sqlvec.plan.authorize:check")(binding.authorize(AUTH_SELECT, None, None, None))
     block.from_items = bind_from(core.from_, scope)

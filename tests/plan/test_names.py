@@ -77,6 +77,9 @@ def test_result_names(sql: str, names: tuple[str, ...]):
     ("select (select 1, 2)", "sub-select returns 2 columns - expected 1"),
     ("select (1, 2)", "row value misused"),
     ("select (1, 2) = (1, 2, 3)", "row value misused"),
+    ("select (1, (2, 3)) = (1, (2, 3))", "row value misused"),
+    ("select nosuch < (1, nosuch)", "row value misused"),
+    ("select (1, nosuch) in (1, 2)", "IN(...) element has 1 term - expected 2"),
     ("select (1, 2) in (1, 2)", "IN(...) element has 1 term - expected 2"),
     ("select raise(ignore)", "RAISE() may only be used within a trigger-program"),
     ("select likelihood(a, 2) from t", "second argument to likelihood() must be a constant between 0.0 and 1.0"),
@@ -117,7 +120,7 @@ def test_offsets_of_errors(sql: str, offset: int | None):
 
 @pytest.mark.parametrize("sql", [
     'select "nosuch" from t', "select a as x from t where x = 1 group by x having x order by x", "select nosuch in () from t",
-    "select true, false", "select (1, (2, 3)) = (1, (2, 3))", "select t.rowid from t, u", "select * from t t1 left join t t2 using(a)",
+    "select true, false", "select t.rowid from t, u", "select * from t t1 left join t t2 using(a)",
     "select (select count(*) from u where sum(t.b) > x) from t", "with a as (select * from b), b as (select 1) select * from a",
 ])
 def test_accepted(sql: str):
