@@ -141,7 +141,7 @@ def _check_widths(node: ast.Binary, scope: Scope) -> None:
 def _check_same_width(left: ast.Node, right: ast.Node, scope: Scope) -> None:
     widths = _written_width(left, scope), _written_width(right, scope)
     if widths[0] != widths[1] and None not in widths:
-        raise errors.row_value_misused(None if type(left) in _WIDE else scope.binding.operand_offset(left))
+        raise errors.row_value_misused(scope.binding.operand_offset(left))
 
 
 def _written_width(node: ast.Node, scope: Scope) -> int | None:
@@ -155,7 +155,7 @@ def _written_width(node: ast.Node, scope: Scope) -> int | None:
     core = body.cores[-1] if type(body) is ast.Compound else body
     if type(core) is ast.Values:
         return len(core.rows[0])
-    columns = core.columns  # type: ignore[attr-defined]
+    columns = core.columns  # type: ignore[union-attr]
     return None if not scope.counts_stars and any(type(column) is not ast.ResultColumn for column in columns) else len(columns)
 
 

@@ -67,10 +67,10 @@ class Binding:
         return None if self.is_derived else node.span[0]
 
     def operand_offset(self, node: ast.Node) -> int | None:
-        """Where an error about the value of ``node`` is reported: at its left-most operand, behind signs."""
+        """Where an error about the value of ``node`` is reported: at its left-most operand, behind signs; a row value has no place."""
         while type(node) in (ast.Unary, ast.Binary, ast.Collate):
             node = node.left if type(node) is ast.Binary else node.operand  # type: ignore[attr-defined]
-        return self.offset(node)
+        return None if type(node) in (ast.RowValue, ast.ScalarSelect) else self.offset(node)
 
     def number(self, core: Any) -> int:
         """The SELECT number of a core."""
