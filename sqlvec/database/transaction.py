@@ -154,7 +154,7 @@ class Transaction:
                 raise
             self._finish()
         elif self.active_reads == 0 and self.active_writes == 0:
-            self._finish()
+            self._finish(bool(self.reading))
 
     def _commit_files(self) -> None:
         for table in self.virtual_tables:
@@ -173,12 +173,13 @@ class Transaction:
             table.commit()
         self.virtual_tables.clear()
 
-    def _finish(self) -> None:
+    def _finish(self, ends_transaction: bool = True) -> None:
         self.frames.clear()
         self.base_catalogs = None
         self.schema_was_changed = False
         self.deferred_violations = 0
-        self.databases.settings.defer_foreign_keys = False
+        if ends_transaction:                # a statement that has read nothing leaves the pragma for the transaction to come
+            self.databases.settings.defer_foreign_keys = False
         if self.active_reads == 0 and self.active_writes == 0:
             for number in self.reading:
                 if number < len(self.databases) and self.databases[number].pager.in_read:

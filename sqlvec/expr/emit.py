@@ -435,7 +435,7 @@ def may_be_json(node: Expression) -> bool:
             node = inner
             continue
         if name == "Column":
-            return node.name in _JSON_AGGREGATES  # type: ignore[attr-defined]
+            return node.name in _JSON_AGGREGATES or (node.table is not None and node.table.kind == "virtual")  # type: ignore[attr-defined]
         if name == "Collate" or (name == "Unary" and node.operator == "+") or (name == "Cast" and node.target == storage.TEXT):  # type: ignore[attr-defined]
             node = node.operand  # type: ignore[attr-defined]
             continue

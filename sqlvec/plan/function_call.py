@@ -107,7 +107,7 @@ def _restrictions(function: Any, node: ast.FunctionCall, scope: Scope) -> errors
             return errors.likelihood_argument(offset)
     binding = scope.binding
     from_schema = bool(binding.views) or restriction is not None or binding.in_trigger
-    if from_schema and not function.builtin and (function.direct_only or not (function.innocuous or binding.context.settings.trusted_schema)):
+    if from_schema and (function.direct_only or not (function.innocuous or binding.context.settings.trusted_schema)):
         return errors.unsafe_use(function.name, offset)
     return None
 

@@ -7,7 +7,7 @@ Follows "SELECT", sections on aggregate queries and bare columns, of the manual.
 """
 from __future__ import annotations
 
-from sqlvec.expr.bound import AggregateCall, Call, Column, Expression, IsNull, Literal, OrderTerm, Subquery, WindowCall
+from sqlvec.expr.bound import AggregateCall, Call, Column, Expression, IsNull, Literal, OrderTerm, Plain, Subquery, WindowCall
 from sqlvec.plan import physical
 from sqlvec.plan.logical import Block, ValuesQuery, columns_read, nested_queries, nodes_of, query_expressions, refresh_outer, subqueries_in
 from sqlvec.resolve import resolve
@@ -102,11 +102,14 @@ class AggregateLowering:
         if block.group_by is not None:
             mode = "sorted" if plan is not None and plan.ordered < len(terms) else "grouped"
         node = self._cut_short(node, plan, bare)
+        aggregates = block.aggregates
+        if mode == "sorted" and any(call.function.json_args for call in aggregates):
+            aggregates = [call.replace(_sorted_column) for call in aggregates]  # type: ignore[misc]
         columns = [Column(self.source, number, "", key.affinity, key.collation) for number, key in enumerate(self.keys)]
         columns += [Column(self.source, len(self.keys) + number, call.function.name) for number, call in enumerate(block.aggregates)]
         columns += bare
         aggregate = physical.Aggregate(node, mode, self.keys, tuple([key.collation or "BINARY" for key in self.keys]), terms,
-                                       tuple(block.aggregates), tuple(bare), self.extreme if bare else None, self.source, tuple(columns))
+                                       tuple(aggregates), tuple(bare), self.extreme if bare else None, self.source, tuple(columns))
         aggregate.for_distinct = block.distinct_as_group
         is_only = len(block.aggregates) == 1 and block.aggregates[0].distinct
         aggregate.distinct_ordered = is_only and plan is not None and plan.distinct != "unordered"
@@ -261,3 +264,8 @@ def _narrowest(table: Table) -> Index | None:
         if best is None or index.row_size < best.row_size:
             best = index
     return best
+
+
+def _sorted_column(node: Expression) -> Expression | None:
+    """A column of a virtual table read back from the sorter, which keeps no JSON subtype."""
+    return Plain(node) if isinstance(node, Column) and node.table is not None and node.table.kind == "virtual" else None

@@ -142,7 +142,8 @@ def _real(text: str) -> float:
     digits = whole.lstrip("0") + fraction if whole else fraction
     exponent = -len(fraction)
     if power:
-        exponent += int(power) if len(power) < 7 else (-100000 if power[0] == "-" else 100000)
+        size = power.lstrip("+-").lstrip("0") or "0"
+        exponent += (-1 if power[0] == "-" else 1) * (int(size) if len(size) < 6 else 100000)
     digits = digits.lstrip("0")
     if not digits:
         return -0.0 if negative else 0.0

@@ -32,7 +32,7 @@ _ASCII_UPPER = {code: code - 32 for code in range(97, 123)}
 
 
 class JsonText(str):
-    """Text with the JSON subtype: exists only between directly nested calls of one expression."""
+    """Text with the JSON subtype: exists only between directly nested calls of one expression, and in columns of virtual tables."""
 
     __slots__ = ()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlvec.functions.json_path import MISSING, find, trace
 from sqlvec.functions.json_text import JsonObject, parse_argument, to_value, type_name, unescape
 from sqlvec.values.storage import cast_to_text
-from sqlvec.values.text import JsonText, until_nul
+from sqlvec.values.text import until_nul
 from sqlvec.vtab.api import Choice, Constraint, Module, VirtualTable
 
 TYPE_CHECKING = False
@@ -89,10 +89,6 @@ def _key_value(key: Any) -> Value:
     return unescape(key[1:-1]) if type(key) is str else key
 
 
-def _plain(value: Value) -> Value:
-    return str(value) if type(value) is JsonText else value
-
-
 class JsonEach(VirtualTable):
     """The table behind both functions."""
 
@@ -153,7 +149,7 @@ class JsonEach(VirtualTable):
             else:
                 key, child = item[0], item[1]
                 number += 1
-            value = _plain(to_value(child))
+            value = to_value(child)
             atom = value if type(child) is tuple else None
             yield (_key_value(key), value, type_name(child), atom, number, None, path + _step_text(key), path, *hidden)
             number += size(child)
@@ -184,7 +180,7 @@ class JsonEach(VirtualTable):
                 key = None
             yield (
                 key,
-                _plain(value),
+                value,
                 type_name(place.node),
                 value if is_scalar else None,
                 place.number,
