@@ -139,6 +139,13 @@ def strip(expression: Expression) -> Expression:
             return expression
 
 
+def _is_hinted(expression: Expression) -> bool:
+    """Does likely() or likelihood() stand around the operand of a comparison?  It hides a column, but not the expression of an index."""
+    while isinstance(expression, Collate):
+        expression = expression.operand
+    return type(expression) is Call and hint_of(expression) is not None
+
+
 class Scope:
     """The FROM items of a block with their bits, and what their indexes' expressions are.
 
@@ -352,7 +359,7 @@ class Clause:
         new.operator = OPERATOR[COMMUTED[expression.operator]] if allowed else 0
 
     def _indexed(self, expression: Expression, mask: int) -> tuple[int, int, Any] | None:
-        found = self.scope.column_of(expression)
+        found = None if _is_hinted(expression) else self.scope.column_of(expression)
         if found is not None:
             return found[0], found[1], None
         if type(strip(expression)) is Literal:
