@@ -291,27 +291,41 @@ class Statement:
         scans = is_quiet and not joins and _may_update_in_scan(node)
         node.in_place = not table.without_rowid and not joins and (scans or query_plan.finds_one_row(source))
         node.one_pass = scans and not _moves_in_scan(node) and not _asks(statement.where)
-        if scans and not places and not _moves_in_scan(node) and statement.limit is None and _asks(statement.where, table.name):
-            self._ask_while_changing(node, statement, table, scope)
+        if scans and not places and not _moves_in_scan(node):
+            self._ask_while_changing(node, statement, table)
         node.may_abort = _may_abort(node, True, statement, binder.context.functions)
         node.uses_frame = node.may_abort and not (is_quiet and not joins and statement.or_action != "REPLACE" and not has_replace(write)
                                                   and query_plan.finds_one_row(source))
         self.finish_node(node, statement, statement.table)
         return node
 
-    def _ask_while_changing(self, node: Update, statement: ast.Update, table: Table, scope: Scope) -> None:
+    def _ask_while_changing(self, node: Update | Delete, statement: ast.Update | ast.Delete, table: Table) -> None:
         """The scan goes on while rows change: conditions on the table itself are judged row by row, on what it holds by then."""
         where = statement.where
-        if self.binder.context.explain is not None or where is None:
+        if self.binder.context.explain is not None or where is None or statement.limit is not None or not self._asks_about(where, table):
             return
         terms = where.operands if isinstance(where, ast.Nary) and where.op == "AND" else [where]
+        if not query_plan.has_correlated(node.source) and not any(_asks_late(term) for term in terms):
+            return                      # all is asked before the first row changes
         plain = [term for term in terms if not _asks(term)]
         reduced = plain[0] if len(plain) == 1 else ast.Nary("AND", plain, where.span) if plain else None
         candidates = self._keys(
             ast.Update(None, None, statement.table, [], [], reduced, None, [], None, None, statement.span), table, [], "UPDATE")
         if query_plan.is_same_path(candidates, node.source):
             node.candidates = candidates
-            node.condition = bind_expression(where, scope)
+            node.condition = bind_expression(where, self.row_scope(node.write, statement.table))
+
+    def _asks_about(self, where: ast.Node, table: Table) -> bool:
+        """Is there a sub-query that reads the table, or a view that may?"""
+        if not _asks(where):
+            return False
+        for part in resolve("sqlvec.parse.walk:descendants")(where):
+            name = part.table if isinstance(part, ast.InTable) else part.name if isinstance(part, ast.TableName) else None
+            if name is not None:
+                found = self.binder.context.catalogs.find_table(None, name.text)
+                if name.text.lower() == table.name.lower() or (found is not None and found.kind == "view"):
+                    return True
+        return False
 
     def _check_from(self, statement: ast.Update, items: list[ast.JoinItem], table: Table) -> None:
         """The table itself may be joined under another alias only."""
@@ -389,6 +403,8 @@ class Statement:
             node.key_width = len(source.columns)
             node.one_pass = is_quiet and query_plan.is_one_pass_path(source) and not query_plan.has_correlated(source)
             node.in_place = not table.without_rowid and (node.one_pass or query_plan.finds_one_row(source))
+            if node.one_pass:
+                self._ask_while_changing(node, statement, table)
         node.triggers = binder.trigger_set(write, "DELETE", None)
         _check_keys(write, None)
         node.may_abort = table.kind != "table" or bool(write.parent_keys) or _programs_may_abort(node) or _calls(
@@ -579,14 +595,23 @@ def _may_update_in_scan(node: Update) -> bool:
     return not targets & keys and query_plan.is_one_pass_path(node.source)
 
 
-def _asks(where: ast.Node | None, table: str | None = None) -> bool:
-    """Has the condition a sub-query (that names ``table``)?"""
-    if where is None:
+def _asks(where: ast.Node | None) -> bool:
+    """Has the condition a sub-query?"""
+    kinds = (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)
+    return where is not None and any(isinstance(part, kinds) for part in resolve("sqlvec.parse.walk:descendants")(where))
+
+
+def _asks_late(term: ast.Node) -> bool:
+    """Can a conjunct hold without having asked one of its sub-queries?"""
+    if not _asks(term):
         return False
-    parts = list(resolve("sqlvec.parse.walk:descendants")(where))
-    if not any(isinstance(part, (ast.ScalarSelect, ast.Exists, ast.InSelect, ast.InTable)) for part in parts):
+    if isinstance(term, (ast.Nary, ast.Case, ast.FunctionCall, ast.Between, ast.InList)) and getattr(term, "op", "") != "||":
+        return True
+    if isinstance(term, (ast.ScalarSelect, ast.Exists, ast.InTable)):
         return False
-    return table is None or any(isinstance(part, ast.TableName) and part.name.text.lower() == table.lower() for part in parts)
+    if isinstance(term, ast.InSelect):
+        return _asks_late(term.operand)
+    return any(_asks_late(part) for part in resolve("sqlvec.schema.from_ast:children_in_order")(term))
 
 
 def _moves_in_scan(node: Update) -> bool:

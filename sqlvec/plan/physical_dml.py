@@ -241,13 +241,16 @@ class Update(WriteNode):
 
 
 class Delete(WriteNode):
-    """DELETE.  ``source`` as in Update, or None to empty the table (no WHERE, triggers or foreign keys: the truncate optimisation)."""
+    """DELETE.  ``source`` as in Update, or None to empty the table (no WHERE, triggers or foreign keys: the truncate optimisation); ``condition`` and
+    ``candidates`` as there."""
 
-    __slots__ = ("in_place", "key_width", "one_pass", "source")
+    __slots__ = ("candidates", "condition", "in_place", "key_width", "one_pass", "source")
 
     def __init__(self, write: TableWrite, source: Node | None) -> None:
         super().__init__(write)
         self.source = source
+        self.candidates: Node | None = None
+        self.condition: Expression | None = None
         self.key_width = 1
         self.one_pass = self.in_place = False
 

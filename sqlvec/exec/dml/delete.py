@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlvec.exec.dml.foreign_keys import check_row, run_actions
 from sqlvec.exec.dml.outcome import Outcome, in_key_order, run_statement
-from sqlvec.exec.dml.source import ProgramFrame, rows_of
+from sqlvec.exec.dml.source import ProgramFrame, bind_condition, rows_of
 from sqlvec.exec.dml.triggers import run_program
 from sqlvec.expr.operations import IgnoreRow
 from sqlvec.pages.bulk_change import remove_rows
@@ -64,18 +64,19 @@ def steps(node: Delete, state: WriteState, frame: ProgramFrame, outcome: Outcome
     if node.source is None:
         outcome.add(_truncate(writer))
         return
-    keys = list(rows_of(node.source, frame))
+    keys = list(rows_of(node.candidates or node.source, frame))
+    condition = bind_condition(node.condition, node.write.columns, frame) if node.condition is not None else None
     if not node.one_pass and len(keys) > 1:
         keys = in_key_order(writer, keys)
     returning = outcome.returning(node, frame)
     is_rowid = not writer.key_positions
-    is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys
+    is_quiet = not node.triggers and not node.write.child_keys and not node.write.parent_keys and condition is None
     if is_quiet and is_rowid and not writer.entries and returning is None:
         outcome.add(remove_rows(writer.tree, sorted([row[0] for row in keys])))
         return
     for row in writer.in_chunks(keys) if is_quiet else keys:
         image = writer.read(row[0] if is_rowid else row)
-        if image is None:
+        if image is None or (condition is not None and not condition(image)):
             continue
         try:
             removed = yield from remove_row(writer, image, node.triggers)

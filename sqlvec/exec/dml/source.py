@@ -6,7 +6,7 @@ outer values.
 from __future__ import annotations
 
 from sqlvec.exec.program import Activation, program_of
-from sqlvec.expr.compile import compile_expressions
+from sqlvec.expr.compile import compile_condition, compile_expressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ def bind(expressions: tuple[Any, ...], layout: tuple[Any, ...], frame: ProgramFr
         return function(row, values)  # type: ignore[no-any-return]
 
     return over
+
+
+def bind_condition(condition: Any, layout: tuple[Any, ...], frame: ProgramFrame) -> Callable[[tuple[Any, ...]], Any]:
+    """``f(row)``, truthy when ``condition`` holds for a row of ``layout``; what decides it is not evaluated any further."""
+    function = compile_condition(condition, layout, frame.activation, frame.columns)
+    values = frame.values
+    return lambda row: function(row, values)
 
 
 def rows_of(node: Node, frame: ProgramFrame) -> Iterator[tuple[Any, ...]]:

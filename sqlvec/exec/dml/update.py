@@ -12,10 +12,9 @@ from __future__ import annotations
 from sqlvec import errors
 from sqlvec.exec.dml.conflict import ROWID_CHECK, SKIP, check_order, make_unique
 from sqlvec.exec.dml.foreign_keys import check_row, run_actions
-from sqlvec.exec.dml.index_entries import is_true
 from sqlvec.exec.dml.outcome import Outcome, run_statement
 from sqlvec.exec.dml.rowid import as_rowid
-from sqlvec.exec.dml.source import ProgramFrame, bind, rows_of
+from sqlvec.exec.dml.source import ProgramFrame, bind, bind_condition, rows_of
 from sqlvec.exec.dml.triggers import run_program
 from sqlvec.expr.bound import Call, columns_of
 from sqlvec.expr.operations import IgnoreRow
@@ -187,7 +186,7 @@ def steps(node: Update, state: WriteState, frame: ProgramFrame, outcome: Outcome
             writer.pending = {}
         rows = writer.in_chunks(rows)
     try:
-        condition = bind((node.condition,), node.write.columns, frame) if node.condition is not None else None
+        condition = bind_condition(node.condition, node.write.columns, frame) if node.condition is not None else None
         yield from _change_rows(node, writer, rows, assignments, condition, override, emit, outcome)
     except errors.SqlError:
         # What a failure leaves of the statement is decided elsewhere: the rows changed so far must be there.
@@ -206,7 +205,7 @@ def _change_rows(
     evaluate = assignments.evaluate
     for row in rows:
         old = writer.read(row[0] if is_rowid else row[:width])
-        if old is None or (condition is not None and not is_true(condition(old)[0])):
+        if old is None or (condition is not None and not condition(old)):
             continue
         values = evaluate(old + row[width:])
         try:
