@@ -221,6 +221,8 @@ def _nested_join(node: ast.ParenthesisedJoin, scope: Scope) -> Source:
     for at, source in enumerate(inner.sources):
         following = _shared_names(inner.sources[at + 1], node.items[at + 1]) if at + 1 < len(inner.sources) else ()
         for key in following:
+            if key in source.using:             # merged with a table further left already
+                continue
             origins.append((None, "", key))
             results.append(merged_by_name(key, inner))
             names.append(getattr(results[-1], "name", "") or key)
