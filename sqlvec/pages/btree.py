@@ -111,6 +111,14 @@ class TableTree:
         """Does the row exist?"""
         return row_search(self.pager, self.find_leaf(rowid), rowid)[2] != 0
 
+    def is_empty(self) -> bool:
+        """Has the table no rows?  Looks at the root page alone."""
+        pager = self.pager
+        if not pager.page_count:
+            return True
+        kind, pointers = cell_pointers(pager.get(self.root), self.root, pager.layout)
+        return kind == LEAF_TABLE and not pointers
+
     def max_rowid(self) -> int | None:
         """The largest rowid, None in an empty table."""
         state = self.append_state

@@ -175,6 +175,9 @@ class Statement:
                 raise errors.plain("cannot UPSERT a view")
             resolve("sqlvec.plan.upsert:bind_upserts")(self, node, statement)
         triggers = node.triggers = binder.trigger_set(write, "INSERT", None)
+        if self.parent is None and rows is not None and len(rows) == 1 and not triggers and statement.returning is None and not _may_replace(node) \
+                and not binder.context.settings.defer_foreign_keys:     # a new parent row alone violates no immediate key, not even a mistaken one
+            write.parent_keys = tuple(key for key in write.parent_keys if key.error is None or key.deferred)
         _check_keys(write, None)
         node.buffered = source is not None and (bool(triggers) or bool(statement.upserts) or self._may_read(statement, table))
         self.finish_node(node, statement, statement.table)
