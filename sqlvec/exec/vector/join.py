@@ -384,6 +384,7 @@ class Step:
         count = kept.count
         if not count:
             return
+        self.asked += count
         if count > limit or kept.size > self.settings.memory_budget // 4:
             yield from self._build_inner(chain(kept.batches(), batches))
         elif self._may_probe(count, inner_rows):
@@ -396,7 +397,6 @@ class Step:
 
     def _may_probe(self, count: int, inner_rows: int) -> bool:
         """Are seeks cheaper than reading the inner once?"""
-        self.asked += count
         if not self.keys.can_probe:
             return False
         if count <= FEW_PROBES and self.asked * ROW_PROBE_RATIO < inner_rows:
@@ -463,7 +463,7 @@ class Step:
         if self.built is None and not self.is_too_large:
             try:
                 vectors, count = self._stored_inner(self.settings.memory_budget)
-                self.built = vectors, Lookup(self._key_vectors_inner(vectors), count, self.keys)
+                self.built = vectors, Lookup(self._key_vectors_inner(vectors), count, self.keys, self.asked)
             except TooLarge:
                 self.is_too_large = True
         if self.built is None:

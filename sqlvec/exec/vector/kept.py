@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+BATCH_ROWS = 16_384
+
+
 class BuiltColumns(StoredColumns):
     """Columns of an inner side that its step holds as long as it runs."""
 
@@ -118,14 +121,23 @@ class KeptRows:
         self.size += block.bytes()
 
     def batches(self) -> Iterator[ColumnBatch]:
-        """The rows as they came; each block is let go when it is handed out."""
+        """The rows in batches of some size, however few of them each block has; blocks are let go when they are handed out."""
+        blocks: list[_Block] = []
+        count = 0
         self.blocks.reverse()
         while self.blocks:
-            yield self.blocks.pop().batch()
+            blocks.append(self.blocks.pop())
+            count += blocks[-1].count
+            if count >= BATCH_ROWS or not self.blocks:
+                yield self._joined(blocks, count)
+                blocks, count = [], 0
 
     def whole(self) -> ColumnBatch:
         """All rows as one batch."""
-        blocks = self.blocks
+        return self._joined(self.blocks, self.count)
+
+    def _joined(self, blocks: list[_Block], count: int) -> ColumnBatch:
+        """The rows of some blocks as one batch."""
         if len(blocks) == 1:
             return blocks[0].batch()
         own: dict[Any, ColumnVector] = {}
@@ -143,7 +155,7 @@ class KeptRows:
                 known[name] = kind(first.vectors, np.concatenate([part.positions for part in found]))  # type: ignore[union-attr]
             parts[key] = known[name]
         parts.update(dict.fromkeys(own, StoredColumns(own)))
-        return ColumnBatch(self.count, parts)
+        return ColumnBatch(count, parts)
 
 
 __all__ = ["BuiltColumns", "KeptRows", "NullableBuiltColumns", "NullableColumns"]

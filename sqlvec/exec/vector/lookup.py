@@ -26,7 +26,7 @@ class Lookup:
     """Built from key vectors of ``count`` rows; ``probes`` is about how often it will be asked (a big direct table pays for many)."""
 
     def __init__(self, vectors: list[ColumnVector], count: int, keys: InnerKeys, probes: int = 0) -> None:
-        self._room = max(_ROOM, 8 * count, min(4 * probes, _MOST_ROOM))
+        self._room = max(_ROOM, 8 * count, min(8 * probes, _MOST_ROOM))
         self._kinds = [term.kind for term in keys.terms]
         self._collations = keys.collations
         self._direct: Any = None
