@@ -443,17 +443,18 @@ class Pager:
                 if 0 < gap <= _LONGEST_GAP and len(targets) < _MOST_TARGETS:
                     targets.append(junk[: gap * size])
                 else:
-                    self._fill(file, start, targets)
+                    self._fill(file, start, behind - start, targets)
                     targets = []
                     start = first
             targets.append(target[at * size : (at + count) * size])
             at += count
             behind = first + count
-        self._fill(file, start, targets)
+        self._fill(file, start, behind - start, targets)
 
-    def _fill(self, file: OsFile, first: int, targets: list[memoryview]) -> None:
-        wanted = sum(map(len, targets))
-        if file.read_into((first - 1) * self.page_size, targets) < wanted:
+    def _fill(self, file: OsFile, first: int, count: int, targets: list[memoryview]) -> None:
+        """Read ``count`` pages from ``first`` on into the buffers."""
+        wanted = count * self.page_size
+        if file.read_into((first - 1) * self.page_size, targets, wanted) < wanted:
             raise errors.io_error(errors.IOERR_SHORT_READ)
 
     def _read_pages(self, first: int, count: int) -> bytes:

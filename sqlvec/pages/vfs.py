@@ -58,11 +58,10 @@ class OsFile:
             raise errors.io_error(errors.IOERR_READ) from None
         return data
 
-    def read_into(self, offset: int, targets: list[memoryview]) -> int:
-        """Fill the buffers from the file, one behind the other; returns the bytes read, fewer only at the end of the file."""
+    def read_into(self, offset: int, targets: list[memoryview], wanted: int) -> int:
+        """Fill the buffers, ``wanted`` bytes in all, from the file, one behind the other; returns the bytes read, fewer only at the end of the file."""
         try:
             done = os.preadv(self.descriptor, targets, offset)
-            wanted = sum(map(len, targets))
             while 0 < done < wanted:
                 skip = done
                 rest = []

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Pairs = tuple[Any, dict[Any, ColumnVector]] | None
 
+ENTRIES_PER_LEAF = 200                            # about so many; they are looked up among the keys
+
 
 def seeker_of(path: Any, keys: InnerKeys, numbers: list[int], activation: Activation) -> Any:
     """The seeker for a search path; ``numbers`` are the inner columns wanted."""
@@ -35,6 +37,14 @@ def seeker_of(path: Any, keys: InnerKeys, numbers: list[int], activation: Activa
     if isinstance(path, physical.IndexSearch) and not path.table.without_rowid and not path.index.columns[0].descending:
         return IndexSeeker(path, keys, numbers, activation)
     return NoSeeker()
+
+
+def _fetcher(kind: Any, source: Source, activation: Activation) -> Any:
+    """A fetcher for the tree of a source; those of one tree share its leaf list."""
+    name = (kind, id(source.pager), source.root)
+    made = kind(source.pager, source.root, source.wishes, activation.slots.get(name))
+    activation.slots[name] = made.known
+    return made
 
 
 class NoSeeker:
@@ -50,7 +60,7 @@ class RowFetch:
     def __init__(self, path: Any, numbers: list[int], activation: Activation) -> None:
         self.source = Source(table_scan_of(path), activation, numbers)
         self.keys = [(path.source, number) for number in numbers]
-        self._fetcher = TableFetcher(self.source.pager, self.source.root, self.source.wishes)
+        self._fetcher = _fetcher(TableFetcher, self.source, activation)
 
     def rows(self, rowids: Any) -> tuple[Any, dict[Any, ColumnVector]]:
         """(positions of ``rowids`` that exist, ascending; the columns of these rows)."""
@@ -112,20 +122,20 @@ class IndexSeeker:
         covering = physical.IndexSearch(path.source, path.label, table, index, covering=True)
         self.name = path.source
         self.source = Source(covering, activation, sorted({*self.inside, *keys.numbers, -1}))
-        self._fetcher: Any = IndexFetcher(self.source.pager, self.source.root, self.source.wishes)
+        self._fetcher = _fetcher(IndexFetcher, self.source, activation)
         self._rows = RowFetch(path, self.outside, activation) if self.outside else None
 
     def pairs(self, vectors: list[ColumnVector], count: int) -> Pairs:
-        if not self._fetcher.is_usable:
+        if not self._fetcher.known.is_usable:
             return None
         known = _integers(vectors[0])
         if known is None:
             return None
-        lookup = Lookup(vectors, count, self.keys)
-        values = distinct(known[1])
+        leaves = self._fetcher.leaves(distinct(known[1]))
+        lookup = Lookup(vectors, count, self.keys, ENTRIES_PER_LEAF * len(leaves))
         outer_parts: list[Any] = []
         parts: dict[Any, list[ColumnVector]] = {(self.name, number): [] for number in {*self.inside, -1}}
-        for records in self._fetcher.batches(values):
+        for records in self._fetcher.batches(leaves):
             if not records.count:
                 continue
             batch = ColumnBatch(records.count, dict.fromkeys(self.source.wish_of, ScanPart(records, self.source.wish_of)))

@@ -22,7 +22,7 @@ from sqlvec.columnar.vector import HEAP_SLACK, INTEGER, ColumnVector
 from sqlvec.pages.columns.column_gather import BLOB_CODE, FieldWish, ShapeReader, gather
 from sqlvec.pages.columns.index_leaf_decode import decode_index_leaves
 from sqlvec.pages.columns.leaf_decode import Chunk, Unreadable, decode_table_leaves
-from sqlvec.pages.columns.tree_walk import index_leaves, table_leaves
+from sqlvec.pages.columns.tree_walk import TableLeaves, index_leaves, table_leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -261,28 +261,31 @@ def _index_chunks(reader: PageReader, root: int, pages_now: int, max_pages: int)
 
 
 class TableFetcher:
-    """Rows of a rowid table by rowid, many at a time: only the leaves that hold them are read."""
+    """Rows of a rowid table by rowid, many at a time: only the leaves that hold them are read.
 
-    __slots__ = ("_lowers", "_pages", "_shapes", "_uppers", "reader")
+    ``known`` is the leaf list of the tree, which fetchers of one tree share."""
 
-    def __init__(self, pager: Any, root: int, wishes: list[FieldWish]) -> None:
+    __slots__ = ("_shapes", "known", "reader")
+
+    def __init__(self, pager: Any, root: int, wishes: list[FieldWish], known: TableLeaves | None = None) -> None:
         self.reader = PageReader(pager)
-        runs = list(table_leaves(self.reader, root))
-        self._pages = np.concatenate([run.pages for run in runs])
-        self._lowers = np.concatenate([run.lowers for run in runs])
-        self._uppers = np.concatenate([run.uppers for run in runs])
         self._shapes = ShapeReader(wishes)
+        if known is None:
+            runs = list(table_leaves(self.reader, root))
+            known = TableLeaves(*[np.concatenate([getattr(run, name) for run in runs]) for name in ("pages", "lowers", "uppers")])
+        self.known = known
 
     def batches(self, rowids: Any) -> Iterator[tuple[Any, RecordBatch]]:
         """For ascending ``rowids``: (positions in ``rowids`` that exist, their rows), several times."""
-        leaf = np.searchsorted(self._uppers, rowids, side="left")
-        leaf = np.minimum(leaf, len(self._pages) - 1)
-        wanted = np.flatnonzero(np.bincount(leaf, minlength=len(self._pages)))
+        known = self.known
+        leaf = np.searchsorted(known.uppers, rowids, side="left")
+        leaf = np.minimum(leaf, len(known.pages) - 1)
+        wanted = np.flatnonzero(np.bincount(leaf, minlength=len(known.pages)))
         for first in range(0, len(wanted), MAX_PAGES):
             leaves = wanted[first:first + MAX_PAGES]
             start, stop = np.searchsorted(leaf, [leaves[0], leaves[-1] + 1])
-            heap, bases = self.reader.read(self._pages.take(leaves))
-            chunk = decode_table_leaves(heap, bases, self.reader.layout, self._lowers.take(leaves), self._uppers.take(leaves))
+            heap, bases = self.reader.read(known.pages.take(leaves))
+            chunk = decode_table_leaves(heap, bases, self.reader.layout, known.lowers.take(leaves), known.uppers.take(leaves))
             batch = _prepared(self.reader, chunk, self._shapes, 0)
             self._shapes = batch.shapes
             there = chunk.rowids()
@@ -294,39 +297,53 @@ class TableFetcher:
                 yield found + start, batch.take(places.take(found))
 
 
-class IndexFetcher:
-    """Entries of an index tree whose first field is one of some integers: only the leaves that may hold them are read.
+class IntegerLeaves:
+    """The leaf list of an index tree whose first field is an integer: ``pages``, the ``separators`` behind them, and the ``first`` field of those.
 
     ``is_usable`` is False where the first fields of the separators aren't all integers."""
 
-    __slots__ = ("_first", "_pages", "_separators", "_shapes", "is_usable", "reader")
+    __slots__ = ("first", "is_usable", "pages", "separators")
 
-    def __init__(self, pager: Any, root: int, wishes: list[FieldWish]) -> None:
-        self.reader = PageReader(pager)
-        runs = list(index_leaves(self.reader, root))
-        self._pages = np.concatenate([run.pages for run in runs])
-        self._separators = [separator for run in runs for separator in run.separators]
-        self._shapes = ShapeReader(wishes)
-        pieces = [piece for piece in self._separators if piece is not None]
+    def __init__(self, reader: PageReader, root: int) -> None:
+        runs = list(index_leaves(reader, root))
+        self.pages = np.concatenate([run.pages for run in runs])
+        self.separators = [separator for run in runs for separator in run.separators]
+        pieces = [piece for piece in self.separators if piece is not None]
         sizes = np.array([len(piece) for piece in pieces], np.int64)
         heap = np.frombuffer(b"".join(pieces) + bytes(HEAP_SLACK), np.uint8)
         chunk = Chunk(heap, np.cumsum(sizes) - sizes, np.array([len(pieces)], np.int64))
-        vector = _prepared(self.reader, chunk, ShapeReader([FieldWish(0)]), 0).column(0).flat() if pieces else None
-        self.is_usable = vector is not None and type(vector.tags) is int and vector.tags == INTEGER and len(pieces) == len(self._pages) - 1
-        self._first = vector.bits if vector is not None else None
+        vector = _prepared(reader, chunk, ShapeReader([FieldWish(0)]), 0).column(0).flat() if pieces else None
+        self.is_usable = vector is not None and type(vector.tags) is int and vector.tags == INTEGER and len(pieces) == len(self.pages) - 1
+        self.first: Any = vector.bits if vector is not None else None
 
-    def batches(self, values: Any) -> Iterator[RecordBatch]:
-        """Batches of entries, in key order, that include all whose first field is among ``values``."""
-        low = np.searchsorted(self._first, values, side="left")  # type: ignore[call-overload]
-        high = np.searchsorted(self._first, values, side="right")  # type: ignore[call-overload]
-        steps = np.zeros(len(self._pages) + 1, np.int64)
-        np.add.at(steps, low, 1)
-        np.add.at(steps, high + 1, -1)
-        wanted = np.flatnonzero(np.cumsum(steps)[:-1])
+
+class IndexFetcher:
+    """Entries of an index tree whose first field is one of some integers: only the leaves that may hold them are read.
+
+    ``known`` is the leaf list of the tree, which fetchers of one tree share; nothing can be fetched where that isn't usable."""
+
+    __slots__ = ("_shapes", "known", "reader")
+
+    def __init__(self, pager: Any, root: int, wishes: list[FieldWish], known: IntegerLeaves | None = None) -> None:
+        self.reader = PageReader(pager)
+        self._shapes = ShapeReader(wishes)
+        self.known = IntegerLeaves(self.reader, root) if known is None else known
+
+    def leaves(self, values: Any) -> Any:
+        """The places in the leaf list of the leaves that may hold entries whose first field is among ``values``."""
+        known = self.known
+        steps = np.zeros(len(known.pages) + 1, np.int64)
+        np.add.at(steps, np.searchsorted(known.first, values, side="left"), 1)
+        np.add.at(steps, np.searchsorted(known.first, values, side="right") + 1, -1)
+        return np.flatnonzero(np.cumsum(steps)[:-1])
+
+    def batches(self, wanted: Any) -> Iterator[RecordBatch]:
+        """Batches of the entries, in key order, of some leaves."""
+        known = self.known
         for first in range(0, len(wanted), MAX_PAGES):
             leaves = wanted[first:first + MAX_PAGES]
-            separators = [self._separators[leaf] for leaf in leaves.tolist()]
-            heap, bases = self.reader.read(self._pages.take(leaves))
+            separators = [known.separators[leaf] for leaf in leaves.tolist()]
+            heap, bases = self.reader.read(known.pages.take(leaves))
             chunk = decode_index_leaves(heap, bases, self.reader.layout, separators)
             batch = _prepared(self.reader, chunk, self._shapes, 0)
             self._shapes = batch.shapes

@@ -46,6 +46,7 @@ from sqlvec.pages.columns.leaf_decode import Unreadable, read_varints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 MISSING = 10
@@ -138,6 +139,14 @@ def walk_fields(heap: Any, head: Any, left: Any, count: int) -> Walk:
     else:
         behind = head + left
         body = np.zeros(n, np.int64)
+    if n and count and int((behind - at).min()) >= count:
+        serials = heap.take(at[:, None] + np.arange(count))
+        if int(serials.max()) < 128:
+            _walk_bytes(walk, serials, body)
+            at = at + count
+            walk.used = at - head
+            walk.rest = behind - at
+            return walk
     for _ in range(count):
         inside = at < behind
         all_inside = bool(inside.all())
@@ -148,8 +157,7 @@ def walk_fields(heap: Any, head: Any, left: Any, count: int) -> Walk:
             serial, step = read_varints(heap, places)
             if int(serial.min()) < 0:
                 raise Unreadable
-        code = np.where(serial < 12, serial, 12 + (serial & 1)).astype(np.uint8)
-        length = np.where(serial < 12, _SIZES.take(np.minimum(serial, 11)), (serial - 12) >> 1)
+        code, length = _codes_and_lengths(serial)
         if not all_inside:
             code[~inside] = MISSING
             length[~inside] = 0
@@ -166,17 +174,36 @@ def walk_fields(heap: Any, head: Any, left: Any, count: int) -> Walk:
     return walk
 
 
+def _codes_and_lengths(serials: Any) -> tuple[Any, Any]:
+    """What serial types stand for: (codes, bytes in the body)."""
+    codes = np.where(serials < 12, serials, 12 + (serials & 1)).astype(np.uint8)
+    return codes, np.where(serials < 12, _SIZES.take(np.minimum(serials, 11)), (serials - 12) >> 1)
+
+
+def _walk_bytes(walk: Walk, serials: Any, body: Any) -> None:
+    """All fields at once where each has one header byte: ``serials`` holds them, a row for each record."""
+    codes, lengths = _codes_and_lengths(np.ascontiguousarray(serials.T).astype(np.int64))
+    ends = np.cumsum(lengths, axis=0)
+    ends += body
+    walk.offsets += list(ends - lengths)
+    walk.codes += list(codes)
+    walk.lengths += list(lengths)
+    walk.sizes += [1] * len(lengths)
+    walk.end = ends[-1]
+
+
 class Segment:
-    """Fields ``first`` .. ``first + count - 1`` of the header, whose bytes are ``width`` at most; what is known of them by shape id."""
+    """Fields ``first`` .. ``first + count - 1`` of the header, whose bytes are ``width`` at most; what is known by shape id of those that are
+    ``wanted`` (places in the segment)."""
 
     __slots__ = ("_shape_of_key", "count", "end", "first", "keys", "rest", "tables", "used", "width")
 
-    def __init__(self, first: int, count: int, width: int) -> None:
+    def __init__(self, first: int, count: int, width: int, wanted: Iterable[int]) -> None:
         self.first = first
         self.count = count
         self.width = width
         self.keys = KeyTable(1 if width <= 8 else 2)
-        self.tables = [FieldTable() for _ in range(count)]
+        self.tables = {place: FieldTable() for place in wanted}
         zero = np.zeros(1, np.int64)
         self.used = zero
         self.end = zero
@@ -223,8 +250,8 @@ class Segment:
             self._shape_of_key = np.concatenate([self._shape_of_key, np.where(is_long, 0, fresh)])
         self.tables, self.used, self.end, self.rest = self._extended(walk)
 
-    def _extended(self, walk: Walk) -> tuple[list[FieldTable], Any, Any, Any]:
-        tables = [table.extended(walk.offsets[number], walk.codes[number], walk.lengths[number]) for number, table in enumerate(self.tables)]
+    def _extended(self, walk: Walk) -> tuple[dict[int, FieldTable], Any, Any, Any]:
+        tables = {place: table.extended(walk.offsets[place], walk.codes[place], walk.lengths[place]) for place, table in self.tables.items()}
         return (tables, np.concatenate([self.used, walk.used]), np.concatenate([self.end, walk.end]), np.concatenate([self.rest, walk.rest]))
 
     def _walk_beside(self, heap: Any, head: Any, left: Any, ids: Any, long: Any) -> Shaped:
@@ -240,7 +267,7 @@ class Shaped:
 
     __slots__ = ("end", "ids", "rest", "tables", "used")
 
-    def __init__(self, ids: Any, tables: list[FieldTable], used: Any, end: Any, rest: Any) -> None:
+    def __init__(self, ids: Any, tables: dict[int, FieldTable], used: Any, end: Any, rest: Any) -> None:
         self.ids = ids
         self.tables = tables
         self.used = used
@@ -297,11 +324,12 @@ class ShapeReader:
         self.segment_of = {}
         first = 0
         most = room
+        wanted = {wish.field for wish in self.wishes}
         for field, size in enumerate([*sizes, 99]):
             if field > first and (width + size > most or field - first >= self._limit or field > self.last):
                 for place in range(first, field):
                     self.segment_of[place] = (len(self.segments), place - first)
-                self.segments.append(Segment(first, field - first, min(width, most)))
+                self.segments.append(Segment(first, field - first, min(width, most), [place - first for place in range(first, field) if place in wanted]))
                 first, width, most = field, 0, room - 1
             width += size
 
