@@ -125,6 +125,18 @@ class Moment:
         self.has_jd = True
         self.raw = False
 
+    def copy(self) -> Moment:
+        made = Moment()
+        for name in Moment.__slots__:
+            setattr(made, name, getattr(self, name))
+        return made
+
+    def add(self, milliseconds: int) -> None:
+        """Move the count; one that could not be computed stays unknown."""
+        self.drop_civil()
+        self.jd += milliseconds
+        self.raw = False
+
 
 def quotient(number: int, divisor: int) -> int:
     """Division toward zero."""
@@ -344,9 +356,7 @@ def _local(moment: Moment) -> None:
     jd = moment.jd
     if not EPOCH <= jd <= 213014145600000:
         # Outside the range of old C libraries: the rules of a like year from 2000 on.
-        other = Moment()
-        if moment.has_jd:
-            other.set_jd(jd)
+        other = moment.copy()
         other.need_civil()
         years = 2000 + remainder(other.year, 4) - other.year
         other.year += years
@@ -449,7 +459,7 @@ def _shift(moment: Moment, text: str) -> None:
         moment.has_jd = False
         amount -= whole
     moment.need_jd()
-    moment.set_jd(moment.jd + int(amount * length + rounder))
+    moment.add(int(amount * length + rounder))
 
 
 def _shift_by_time(moment: Moment, text: str) -> None:
@@ -459,7 +469,7 @@ def _shift_by_time(moment: Moment, text: str) -> None:
     distance = other.jd - 43200000
     distance -= quotient(distance, DAY) * DAY
     moment.need_jd()
-    moment.set_jd(moment.jd - distance if text[0] == "-" else moment.jd + distance)
+    moment.add(-distance if text[0] == "-" else distance)
 
 
 # --- the functions ---------------------------------------------------------------------------------------------------------------

@@ -23,13 +23,14 @@ Follows "Query Planning", "EXPLAIN QUERY PLAN", "Rowid Tables" of the manual.
 """
 from __future__ import annotations
 
+from sqlvec.expr.bound import Column, Unary
 from sqlvec.values.affinity import BLOB, REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sqlvec.expr.bound import AggregateCall, Column, Expression, OrderTerm, Subquery, Window, WindowCall
+    from sqlvec.expr.bound import AggregateCall, Expression, OrderTerm, Subquery, Window, WindowCall
     from sqlvec.schema.objects import Index, Table
 
 
@@ -229,6 +230,10 @@ class QueryScan(Path):
     def convert(self, affinities: tuple[str | None, ...]) -> None:
         """Set ``conversions`` for columns of these affinities: a materialised compound's rows are stored with them; of a co-routine a REAL column reads
         as real even when it is only passed on.  Where each arm has the same affinity in each such column, nothing can change."""
+        places = _sorted_reals(self.plan)
+        if any(affinities[place] == REAL for place in places):
+            self.conversions = tuple([affinity if place in places and affinity == REAL else None for place, affinity in enumerate(affinities)])
+            return
         node = self.plan
         while isinstance(node, (Sort, Limit, Distinct)):
             node = node.input
@@ -241,6 +246,37 @@ def _may_convert(node: Node, wanted: tuple[str | None, ...]) -> bool:
     if isinstance(node, (*_COMPOUNDS, Sort, Limit, Distinct)):
         return any(_may_convert(arm, wanted) for arm in node.inputs())
     return any(affinity is not None and column.affinity != affinity for affinity, column in zip(wanted, node.columns, strict=False))
+
+
+def computed_reals(node: Node) -> tuple[int, ...]:
+    """Where the rows of ``node`` hold REAL columns that are computed on reading (VIRTUAL), behind unary plus or not.
+
+    The original keeps such a value as "an integer that is shown as a real"; its sorter stores the integer and forgets the rest."""
+    loops = node.input if isinstance(node, Project) else node
+    while isinstance(loops, (Sort, Filter)):
+        loops = loops.input
+    if not isinstance(loops, Join):
+        return ()                   # windows and aggregates hand true reals on
+    found = []
+    for place, expression in enumerate(node.expressions if isinstance(node, Project) else node.columns):
+        while isinstance(expression, Unary) and expression.operator == "+":
+            expression = expression.operand
+        if isinstance(expression, Column) and expression.table is not None and expression.number >= 0 and expression.table.kind == "table" \
+                and expression.affinity == REAL and expression.table.fields[expression.number] < 0:
+            found.append(place)
+    return tuple(found)
+
+
+def _sorted_reals(node: Node) -> tuple[int, ...]:
+    """Where the rows of a sorted sub-query hold such columns as the sorter left them."""
+    if isinstance(node, (Limit, Distinct)):
+        return _sorted_reals(node.input)
+    if isinstance(node, Sort):
+        return computed_reals(node.input)
+    if isinstance(node, Project) and isinstance(node.input, (Limit, Sort)):
+        keys = {(node.input.columns[place].source, node.input.columns[place].number) for place in _sorted_reals(node.input)}
+        return tuple([place for place, one in enumerate(node.expressions) if isinstance(one, Column) and (one.source, one.number) in keys])
+    return ()
 
 
 class RecursiveScan(Path):
@@ -293,6 +329,13 @@ class Join(Node):
         self.levels = levels
         self.constants = constants
         self.unused: tuple[QueryScan, ...] = ()
+
+
+def ending_tables(join: Join) -> list[Table]:
+    """Tables that inner loops scan whole: an empty one ends all loops, however many rows the outer ones would make."""
+    if any(level.kind in ("right", "full") for level in join.levels):
+        return []
+    return [level.path.table for level in join.levels[1:] if level.kind == "inner" and isinstance(level.path, TableScan)]
 
 
 class SingleRow(Node):

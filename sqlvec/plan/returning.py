@@ -9,7 +9,7 @@ Follows "RETURNING" of the manual.
 from __future__ import annotations
 
 from sqlvec import errors
-from sqlvec.expr.bound import Call, Column, Expression, Literal, Unary
+from sqlvec.expr.bound import Call, Case, Column, Expression, Literal, Unary
 from sqlvec.parse import ast
 from sqlvec.plan.expressions import bind_expression
 from sqlvec.plan.physical_dml import Returning
@@ -60,6 +60,9 @@ def _handed_on(expression: Expression) -> tuple[Expression, ...]:
             return _handed_on(arguments[1]) + _handed_on(arguments[2])
     if isinstance(expression, Unary) and expression.operator == "+":
         return _handed_on(expression.operand)
+    if isinstance(expression, Case):
+        branches = (*expression.thens, *(() if expression.otherwise is None else (expression.otherwise,)))
+        return tuple([part for branch in branches for part in _handed_on(branch)])
     return (expression,)
 
 

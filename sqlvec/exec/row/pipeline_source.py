@@ -269,12 +269,8 @@ class Pipeline:
         depth = self.depth
         if join.constants:
             self.begin(f"if {' and '.join(self.emitter.truth(condition) for condition in join.constants)}:")
-        kinds = {level.kind for level in join.levels}
-        if kinds <= {"inner", "left"}:          # an empty table scanned in an inner loop ends all loops: seen before the first begins
-            tests = [f"{self.table_tree(level.path.table)}.is_empty()" for level in join.levels[1:]
-                     if level.kind == "inner" and type(level.path) is physical.TableScan]
-            if tests:
-                self.begin(f"if not ({' or '.join(tests)}):")
+        if tables := physical.ending_tables(join):
+            self.begin(f"if not ({' or '.join(f'{self.table_tree(table)}.is_empty()' for table in tables)}):")
         for number, level in enumerate(join.levels):
             if level.kind in ("right", "full"):
                 self.line(f"seen{number} = set()")

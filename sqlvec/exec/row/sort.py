@@ -15,7 +15,6 @@ from sqlvec.expr import bound
 from sqlvec.expr.operations import numeric_operand
 from sqlvec.plan import physical
 from sqlvec.resolve import resolve
-from sqlvec.values.storage import REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,23 +86,6 @@ def limit_function(limit: Any, offset: Any, compiler: Compiler) -> Any:
     return evaluate
 
 
-def real_places(node: physical.Node) -> tuple[int, ...]:
-    """Where the rows of ``node`` hold REAL columns that are computed on reading (VIRTUAL).
-
-    The original keeps such a value as "an integer that is shown as a real"; its sorter stores the integer and forgets the rest."""
-    loops = node.input if isinstance(node, physical.Project) else node
-    while isinstance(loops, (physical.Sort, physical.Filter)):
-        loops = loops.input
-    if not isinstance(loops, physical.Join):
-        return ()                   # windows and aggregates hand true reals on
-    found = []
-    for place, expression in enumerate(node.expressions if isinstance(node, physical.Project) else node.columns):
-        if isinstance(expression, bound.Column) and expression.table is not None and expression.number >= 0 and expression.table.kind == "table" \
-                and expression.affinity == REAL and expression.table.fields[expression.number] < 0:
-            found.append(place)
-    return tuple(found)
-
-
 def as_sorter_keeps(rows: Any, places: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
     """Rows with integral reals in ``places`` as integers."""
     for row in rows:
@@ -121,7 +103,7 @@ _EXACT = float(1 << 47)
 def open_sort(node: physical.Sort, compiler: Compiler) -> Any:
     """Compile a Sort."""
     source = compiler.operator(node.input)
-    places = real_places(node.input) if isinstance(node.input, physical.Project) and not node.for_window else ()
+    places = physical.computed_reals(node.input) if isinstance(node.input, physical.Project) and not node.for_window else ()
     keys = KeyMaker(node.keys, node.input.columns, compiler)
     bounds = limit_function(node.limit, node.offset, compiler) if node.limit is not None else None
     presorted = node.presorted

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlvec import errors
 from sqlvec.exec.row.ephemeral import SortTerm, hash_function
-from sqlvec.exec.row.sort import as_sorter_keeps, real_places
+from sqlvec.exec.row.sort import as_sorter_keeps
 from sqlvec.exec.row.window_frame import Bounds, Peers, check_offset, frame_rows
 from sqlvec.expr.bound import Column
 from sqlvec.expr.operations import is_true, plain
@@ -350,7 +350,7 @@ class WindowPlan:
 def _kept_places(node: physical.Node, expressions: list[Any], first: int) -> tuple[int, ...]:
     """Arguments (from place ``first`` on) that are computed REAL columns: the original's temporary table keeps them as a sorter does."""
     project = node.input if isinstance(node, physical.Sort) else node
-    keys = {(node.columns[place].source, node.columns[place].number) for place in real_places(project)}
+    keys = {(node.columns[place].source, node.columns[place].number) for place in physical.computed_reals(project)}
     return tuple(place for place, one in enumerate(expressions)
                  if place >= first and isinstance(one, Column) and (one.source, one.number) in keys)
 

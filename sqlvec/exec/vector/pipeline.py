@@ -66,6 +66,8 @@ def run_join(node: physical.Join, activation: Activation) -> Iterator[ColumnBatc
         if not evaluator.truth_of(single)[0][0]:
             return
     if len(node.levels) > 1:
+        if any(activation.table_tree(table).is_empty() for table in physical.ending_tables(node)):
+            return
         yield from resolve("sqlvec.exec.vector.join:run")(node, activation)
         return
     (level,) = node.levels
