@@ -317,7 +317,7 @@ class IndexLoop(TreeLoop):
         else:
             prefixes = f"{pipeline.call('cross')}({groups})"
         ranges_of = pipeline.call("ranges_of")
-        if path.null_scan is not None:
+        if path.null_scan is not None and path.lower is None and path.upper is None:       # a bound excludes NULLs
             pipeline.line(f"x{number} = list({prefixes})")
             null_ranges = pipeline.call("null_ranges")
             return f"{null_ranges}({ranges_of}(x{number}, {tail}), x{number}, {path.null_scan == 'last'})"
