@@ -15,7 +15,6 @@ from sqlvec.plan.logical import Block, Compound, Condition, FromItem
 from sqlvec.plan.scope import Frame, Scope, Source
 from sqlvec.resolve import resolve
 from sqlvec.schema.catalog import fold
-from sqlvec.schema.from_ast import children_in_order
 from sqlvec.schema.objects import Table
 
 TYPE_CHECKING = False
@@ -422,7 +421,7 @@ def _is_operand_at(node: ast.Node, offset: int) -> bool:
         elif kind is ast.Case:
             stack += [node.base] if node.base is not None else []  # type: ignore[attr-defined]
         elif kind not in (ast.RowValue, ast.ScalarSelect, ast.Exists):
-            stack += children_in_order(node)
+            stack += resolve("sqlvec.schema.from_ast:children_in_order")(node)
     return False
 
 

@@ -152,8 +152,7 @@ def _scalar(function: Any, arguments: tuple[Expression, ...], scope: Scope) -> E
         if name in resolve("sqlvec.functions.pure:DATE_FUNCTIONS"):
             function = resolve("sqlvec.functions.pure:pure_variant")(function, scope.restriction)
     if function.uses_collation:
-        chosen = next((argument for argument in arguments if argument.explicit), None) if name == "nullif" else None
-        chosen = chosen or next((argument for argument in arguments if argument.collation), None)
+        chosen = next((argument for argument in arguments if argument.collation), None)
         if chosen is not None:
             using = scope.binding.need_collation(chosen.collation or BINARY)
     call = bound.Call(function, arguments, using)
